@@ -1,0 +1,71 @@
+# The commands of a checkout. Each installs what is missing, configures and builds what changed,
+# and runs; `make help` lists them.
+PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
+  nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev
+CHECK_PACKAGES := clang-format-19 python3
+JOBS ?= $(shell nproc)
+# What the thread sanitizer runs: the pool and the engine. It cannot follow a fork, nor OpenMP.
+TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test)
+TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
+
+# What a second compiler reads; --target=aarch64-linux-gnu may be added here.
+CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -DFOREGRAD_VERSION='""'
+
+.PHONY: help run test check format clang sanitize bench clean packages
+help:
+	@echo "make run       train the two-layer network of examples/; writes loss.svg"
+	@echo "make test      build everything and run all tests"
+	@echo "make check     formatting, layers, sizes"
+	@echo "make format    let clang-format write all C++ files"
+	@echo "make clang     let clang 19 read all sources of the library"
+	@echo "make sanitize  tests under the address, undefined and thread sanitizers"
+	@echo "make bench     every bench/*/run"
+	@echo "make clean     remove build/"
+
+packages:
+	@tools/install_packages $(PACKAGES)
+
+# Configures once; after that the build itself notices changed CMake files and new sources.
+build/%/CMakeCache.txt: | packages
+	@cmake --preset $* $$(command -v ninja >/dev/null && echo -G Ninja)
+
+build = cmake --build build/$(1) -j $(JOBS)
+
+run: packages build/release/CMakeCache.txt
+	@$(call build,release) --target two_layer_network
+	@build/release/examples/two_layer_network
+
+test: packages build/release/CMakeCache.txt
+	@$(call build,release)
+	@ctest --test-dir build/release --output-on-failure
+
+cpp_files = find src tests examples $(wildcard bench) \( -name '*.h' -o -name '*.cpp' \) -print0
+
+check:
+	@tools/install_packages $(CHECK_PACKAGES)
+	@$(cpp_files) | xargs -0 -r clang-format-19 --dry-run -Werror
+	@python3 tools/check_layers.py
+	@python3 tools/check_sizes.py
+
+format:
+	@tools/install_packages $(CHECK_PACKAGES)
+	@$(cpp_files) | xargs -0 -r clang-format-19 -i
+
+clang: packages
+	@tools/install_packages clang-19
+	@find src -name '*.cpp' ! -path 'src/python/*' -print0 \
+	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc $(CLANG_FLAGS)
+
+sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
+	@$(call build,asan)
+	@ctest --test-dir build/asan --output-on-failure
+	@$(call build,tsan) --target $(TSAN_TESTS)
+	@GTEST_FILTER='$(TSAN_FILTER)' ctest --test-dir build/tsan --output-on-failure \
+	  -R '^($(subst $() ,|,$(strip $(TSAN_TESTS))))$$'
+
+bench: packages build/release/CMakeCache.txt
+	@$(call build,release)
+	@for question in bench/*/run; do [ ! -x $$question ] || $$question || exit 1; done
+
+clean:
+	@rm -rf build

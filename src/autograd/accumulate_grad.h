@@ -1,0 +1,24 @@
+// The node at the end of every path: adds a gradient into a leaf's `.grad`.
+#pragma once
+
+#include "autograd/meta.h"
+
+namespace fg::autograd {
+
+class AccumulateGrad : public Node {
+ public:
+  explicit AccumulateGrad(Tensor variable);
+
+  std::string name() const override { return "AccumulateGrad"; }
+  Tensors apply(Tensors&& grads) override;
+  const Tensor& variable() const { return variable_; }
+
+ private:
+  Tensor variable_;
+};
+
+// Adds `grad` into `variable.grad`: steals it when nobody else holds it, adds in place later, and
+// out of place while a graph of the backward is being made.
+void accumulate(const Tensor& variable, Tensor grad, bool create_graph);
+
+}  // namespace fg::autograd

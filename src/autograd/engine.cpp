@@ -1,0 +1,250 @@
+#include "autograd/engine.h"
+
+#include <thread>
+
+#include "autograd/graph_task.h"
+#include "autograd/hooks.h"
+#include "autograd/sum_to.h"
+#include "base/fail.h"
+#include "ops/arithmetic.h"
+
+namespace fg::autograd {
+
+namespace {
+
+// Re-entrant calls deeper than this go on in a thread of their own, with a fresh stack.
+constexpr int kMaxDepthPerThread = 60;
+thread_local int depth = 0;
+
+struct NewerFirst {
+  bool operator()(const NodeState* a, const NodeState* b) const {
+    return a->node->sequence_nr() < b->node->sequence_nr();
+  }
+};
+using ReadyQueue = std::priority_queue<NodeState*, std::vector<NodeState*>, NewerFirst>;
+
+// Counts for every reachable node how many gradients it must wait for.
+void count_dependencies(GraphTask& task, const std::vector<Edge>& roots, uint64_t min_topological) {
+  std::vector<Node*> stack;
+  auto visit = [&](Node* node) {
+    if (task.find(node)) return;
+    task.state(node);
+    stack.push_back(node);
+  };
+  for (const Edge& root : roots) visit(root.node.get());
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    if (node->topological_nr() < min_topological) continue;
+    for (const Edge& edge : node->next_edges()) {
+      if (!edge.is_valid()) continue;
+      visit(edge.node.get());
+      task.state(edge.node.get()).dependencies++;
+    }
+  }
+}
+
+// Marks the nodes on a path to a target, children before parents, without recursion.
+void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vector<Edge>& targets,
+                 bool accumulate, uint64_t min_topological) {
+  task.restricted = true;
+  for (NodeState& state : task.states()) state.needed = false;
+  for (size_t i = 0; i < targets.size(); i++) {
+    NodeState& state = task.state(targets[i].node.get());
+    if (accumulate)
+      state.needed = true;
+    else
+      state.captures.emplace_back(static_cast<int>(targets[i].input_nr), static_cast<int>(i));
+  }
+  struct Frame {
+    Node* node;
+    size_t next;
+  };
+  std::unordered_map<Node*, bool> seen;
+  std::vector<Frame> stack;
+  auto push = [&](Node* node) {
+    if (node->topological_nr() >= min_topological && seen.emplace(node, true).second) {
+      stack.push_back({node, 0});
+    }
+  };
+  auto leads_to_target = [&](Node* node) {
+    NodeState* state = task.find(node);
+    return state && (state->needed || !state->captures.empty());
+  };
+  for (const Edge& root : roots) {
+    push(root.node.get());
+    while (!stack.empty()) {
+      Frame& frame = stack.back();
+      Node* node = frame.node;
+      if (frame.next < node->next_edges().size()) {
+        const Edge& edge = node->next_edge(frame.next++);
+        if (edge.is_valid()) push(edge.node.get());
+        continue;
+      }
+      stack.pop_back();
+      for (const Edge& edge : node->next_edges()) {
+        if (edge.is_valid() && leads_to_target(edge.node.get())) task.state(node).needed = true;
+      }
+    }
+  }
+}
+
+// A gradient must have the shape and dtype of what it is the gradient of; see row C44.
+Tensor fit(const Node& producer, size_t index, Tensor grad, const InputMetadata& metadata) {
+  if (!(grad.sizes() == metadata.sizes)) {
+    if (!can_broadcast(metadata.sizes, grad.sizes())) {
+      fail(
+          "{} returned an invalid gradient at index {}: got sizes {} but expected sizes that "
+          "reduce "
+          "to {}",
+          producer.name(), index, text(grad.sizes()), text(metadata.sizes));
+    }
+    grad = sum_to_size(grad, metadata.sizes);
+  }
+  if (grad.dtype() != metadata.dtype) grad = grad.to(metadata.dtype);
+  return grad;
+}
+
+void add_gradient(NodeState& state, uint32_t slot, Tensor grad) {
+  if (state.grads.empty())
+    state.grads.resize(std::max<size_t>(state.node->num_outputs(), slot + 1));
+  Tensor& sum = state.grads[slot];
+  sum = sum.defined() ? add(sum, grad) : std::move(grad);
+}
+
+class Run {
+ public:
+  Run(GraphTask& task, ReadyQueue& ready) : task_(task), ready_(ready) {}
+
+  void evaluate(NodeState& state) {
+    // The node may be freed by its own hooks or by releasing the graph: hold it.
+    Ref<Node> node = Ref<Node>::share(state.node);
+    task_.current_node = node.get();
+    Tensors grads = std::move(state.grads);
+    grads.resize(std::max(grads.size(), node->num_outputs()));
+    call_tensor_hooks(*node, grads);
+    for (auto [output, result] : state.captures) task_.captured[result] = grads[output];
+    if (task_.restricted && !state.needed) return;
+    Tensors outputs = call_node(*node, std::move(grads));
+    if (!task_.keep_graph) node->release_variables();
+    distribute(*node, std::move(outputs));
+  }
+
+ private:
+  Tensors call_node(Node& node, Tensors grads) {
+    call_pre_hooks(node, grads);
+    if (!node.hooks() || node.hooks()->post.entries.empty()) return node.apply(std::move(grads));
+    Tensors kept = grads;
+    Tensors outputs = node.apply(std::move(grads));
+    call_post_hooks(node, outputs, kept);
+    return outputs;
+  }
+
+  void distribute(const Node& node, Tensors outputs) {
+    size_t edges = node.next_edges().size();
+    if (outputs.size() > edges) {
+      for (size_t i = edges; i < outputs.size(); i++) {
+        if (outputs[i].defined()) {
+          fail("{} returned {} gradients but has {} inputs; return one per input", node.name(),
+               outputs.size(), edges);
+        }
+      }
+    }
+    for (size_t i = 0; i < std::min(edges, outputs.size()); i++) {
+      const Edge& edge = node.next_edge(i);
+      if (!edge.is_valid()) continue;
+      pass_on(node, i, edge, std::move(outputs[i]));
+    }
+    for (size_t i = outputs.size(); i < edges; i++) {
+      if (node.next_edge(i).is_valid()) pass_on(node, i, node.next_edge(i), {});
+    }
+  }
+
+  void pass_on(const Node& node, size_t index, const Edge& edge, Tensor grad) {
+    NodeState* next = task_.find(edge.node.get());
+    if (!next) return;
+    bool wanted = !task_.restricted || next->needed || !next->captures.empty();
+    if (wanted && grad.defined()) {
+      const InputMetadata& metadata = edge.node->input_metadata(edge.input_nr);
+      add_gradient(*next, edge.input_nr, fit(node, index, std::move(grad), metadata));
+    }
+    if (--next->dependencies == 0 && wanted) ready_.push(next);
+  }
+
+  GraphTask& task_;
+  ReadyQueue& ready_;
+};
+
+void run_task(GraphTask& task, const std::vector<Edge>& roots) {
+  CurrentTask current(&task);
+  AutoGradMode mode(task.create_graph);
+  ReadyQueue ready;
+  Run run(task, ready);
+  for (const Edge& root : roots) {
+    NodeState& state = task.state(root.node.get());
+    bool wanted = !task.restricted || state.needed || !state.captures.empty();
+    // A root that another root leads to waits for those gradients.
+    if (wanted && state.dependencies == 0) {
+      ready.push(&state);
+      state.dependencies = -1;
+    }
+  }
+  while (!ready.empty()) {
+    NodeState* state = ready.top();
+    ready.pop();
+    run.evaluate(*state);
+  }
+}
+
+void run_at_depth(GraphTask& task, const std::vector<Edge>& roots) {
+  depth++;
+  try {
+    if (depth % kMaxDepthPerThread != 0) {
+      run_task(task, roots);
+    } else {
+      std::exception_ptr error;
+      Modes outer = modes;
+      int level = depth;
+      std::thread([&] {
+        modes = outer;
+        depth = level;
+        try {
+          run_task(task, roots);
+        } catch (...) {
+          error = std::current_exception();
+        }
+      }).join();
+      if (error) std::rethrow_exception(error);
+    }
+  } catch (...) {
+    depth--;
+    throw;
+  }
+  depth--;
+}
+
+}  // namespace
+
+Tensors run_backward(const std::vector<Edge>& roots, const Tensors& grads,
+                     const std::vector<Edge>& targets, const EngineOptions& options) {
+  GraphTask task(options.keep_graph, options.create_graph);
+  uint64_t min_topological = targets.empty() ? 0 : UINT64_MAX;
+  for (const Edge& target : targets) {
+    min_topological = std::min(min_topological, target.node->topological_nr());
+  }
+  count_dependencies(task, roots, min_topological);
+  if (!targets.empty()) {
+    mark_needed(task, roots, targets, options.accumulate, min_topological);
+    if (!options.accumulate) task.captured.resize(targets.size());
+  }
+  {
+    AutoGradMode mode(options.create_graph);
+    for (size_t i = 0; i < roots.size(); i++) {
+      add_gradient(task.state(roots[i].node.get()), roots[i].input_nr, grads[i]);
+    }
+  }
+  run_at_depth(task, roots);
+  return std::move(task.captured);
+}
+
+}  // namespace fg::autograd

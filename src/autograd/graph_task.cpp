@@ -1,0 +1,76 @@
+#include "autograd/graph_task.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+
+namespace fg::autograd {
+
+static thread_local GraphTask* innermost = nullptr;
+
+GraphTask::GraphTask(bool keep, bool create) : keep_graph(keep), create_graph(create) {
+  static std::atomic<uint64_t> counter{0};
+  id = counter.fetch_add(1, std::memory_order_relaxed);
+}
+
+NodeState& GraphTask::state(Node* node) {
+  NodeState*& slot = index_[node];
+  if (!slot) {
+    slot = &states_.emplace_back();
+    slot->node = node;
+  }
+  return *slot;
+}
+
+NodeState* GraphTask::find(const Node* node) {
+  auto found = index_.find(node);
+  return found == index_.end() ? nullptr : found->second;
+}
+
+GraphTask* current_task() { return innermost; }
+
+CurrentTask::CurrentTask(GraphTask* task) : outer_(std::exchange(innermost, task)) {}
+CurrentTask::~CurrentTask() { innermost = outer_; }
+
+bool task_wants(const Node* node) {
+  if (!innermost || !innermost->restricted) return true;
+  NodeState* state = innermost->find(node);
+  return state && (state->needed || !state->captures.empty());
+}
+
+static GraphTask& task_or_fail(const char* who) {
+  if (!innermost)
+    fail("{}: called outside of backward; call it from a hook or a gradient rule", who);
+  return *innermost;
+}
+
+int64_t current_graph_task_id() { return innermost ? static_cast<int64_t>(innermost->id) : -1; }
+
+Ref<Node> current_graph_task_node() {
+  return Ref<Node>::share(task_or_fail("current_graph_task_node").current_node);
+}
+
+bool will_engine_execute_node(const Ref<Node>& node) {
+  GraphTask& task = task_or_fail("will_engine_execute_node");
+  NodeState* state = task.find(node.get());
+  if (!task.restricted) return state != nullptr;
+  return state && (state->needed || !state->captures.empty());
+}
+
+std::vector<Ref<Node>> current_graph_task_execution_order() {
+  GraphTask& task = task_or_fail("current_graph_task_execution_order");
+  std::vector<Ref<Node>> order;
+  for (NodeState& state : task.states()) {
+    bool runs = !task.restricted || state.needed;
+    if (runs) order.push_back(Ref<Node>::share(state.node));
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [](auto& a, auto& b) { return a->sequence_nr() > b->sequence_nr(); });
+  return order;
+}
+
+bool current_graph_task_keep_graph() {
+  return task_or_fail("current_graph_task_keep_graph").keep_graph;
+}
+
+}  // namespace fg::autograd

@@ -1,0 +1,14 @@
+// Running hooks around a node, with the checks on what they return.
+// Order for one node: tensor hooks, retain_grad, node pre-hooks, the node, post-accumulate hooks,
+// node post-hooks; hooks of one kind in the order they were registered.
+#pragma once
+
+#include "autograd/node.h"
+
+namespace fg::autograd {
+
+void call_tensor_hooks(Node& node, Tensors& grads);
+void call_pre_hooks(Node& node, Tensors& grads);
+void call_post_hooks(Node& node, Tensors& grad_inputs, const Tensors& grad_outputs);
+
+}  // namespace fg::autograd

@@ -1,0 +1,199 @@
+#include "autograd/meta.h"
+
+#include "autograd/accumulate_grad.h"
+#include "base/fail.h"
+#include "tensor/allocator.h"
+
+namespace fg::autograd {
+
+void* AutogradMeta::operator new(size_t bytes) { return small_allocate(bytes); }
+void AutogradMeta::operator delete(void* pointer) { small_deallocate(pointer); }
+
+AutogradMeta& ensure_meta(const Tensor& tensor) {
+  TensorImpl* impl = tensor.impl();
+  if (!impl->autograd) impl->autograd = new AutogradMeta;
+  return *static_cast<AutogradMeta*>(impl->autograd);
+}
+
+Ref<Node> grad_accumulator(const Tensor& leaf) {
+  AutogradMeta& meta = ensure_meta(leaf);
+  std::lock_guard lock(meta.mutex);
+  if (Ref<Node> found = meta.accumulator.lock()) return found;
+  auto* accumulator = new AccumulateGrad(leaf);
+  auto node = Ref<Node>::adopt(accumulator);
+  if (!meta.leaf_hooks) meta.leaf_hooks = std::make_shared<NodeHooks>();
+  node->share_hooks(meta.leaf_hooks);
+  meta.accumulator = WeakNode(node);
+  return node;
+}
+
+Edge gradient_edge(const Tensor& tensor) {
+  AutogradMeta* meta = meta_of(tensor);
+  if (!meta) return {};
+  if (Ref<Node> node = grad_fn_of(tensor)) return {std::move(node), meta->output_nr};
+  if (meta->requires_grad) return {grad_accumulator(tensor), 0};
+  return {};
+}
+
+void set_gradient_edge(const Tensor& tensor, Edge edge) {
+  AutogradMeta& meta = ensure_meta(tensor);
+  meta.grad_fn = std::move(edge.node);
+  meta.output_nr = edge.input_nr;
+  if (meta.view) meta.view->version = tensor.impl()->version();
+}
+
+GradientEdge get_gradient_edge(const Tensor& tensor) {
+  if (!tensor.requires_grad()) {
+    fail(
+        "get_gradient_edge: the tensor does not require grad, so it is in no graph; call "
+        "requires_grad_() first");
+  }
+  Edge edge = gradient_edge(tensor);
+  return {edge.node, edge.input_nr};
+}
+
+}  // namespace fg::autograd
+
+namespace fg {
+
+using autograd::AutogradMeta;
+using autograd::ensure_meta;
+using autograd::meta_of;
+
+bool Tensor::autograd_requires_grad() const {
+  AutogradMeta* meta = meta_of(*this);
+  return meta->requires_grad || meta->grad_fn || (meta->view && autograd::grad_fn_of(*this));
+}
+
+const Tensor& Tensor::requires_grad_(bool on) const {
+  if (on && !is_floating(dtype())) {
+    fail("requires_grad_: only floating point tensors can require gradients, got {}",
+         name(dtype()));
+  }
+  if (!on && !is_leaf()) {
+    fail(
+        "requires_grad_: you can only change requires_grad of leaf tensors; use detach() to get a "
+        "tensor without history");
+  }
+  if (on && is_inference() && !modes.inference) {
+    fail(
+        "requires_grad_: an inference tensor cannot require grad outside inference mode; clone it");
+  }
+  if (is_leaf() && (on || impl_->autograd)) ensure_meta(*this).requires_grad = on;
+  return *this;
+}
+
+const Tensor& Tensor::grad() const {
+  static const Tensor none;
+  return impl_->autograd ? meta_of(*this)->grad : none;
+}
+
+void Tensor::set_grad(const Tensor& grad) const {
+  if (grad.defined()) {
+    if (grad.is_same(*this)) fail("set_grad: a tensor cannot be its own gradient");
+    if (!(grad.sizes() == sizes()) || grad.dtype() != dtype()) {
+      fail(
+          "set_grad: the gradient is {} of sizes {} but the tensor is {} of sizes {}; they must be "
+          "equal",
+          name(grad.dtype()), fg::text(grad.sizes()), name(dtype()), fg::text(sizes()));
+    }
+  }
+  ensure_meta(*this).grad = grad;
+}
+
+Ref<autograd::Node> Tensor::grad_fn() const { return autograd::grad_fn_of(*this); }
+
+bool Tensor::is_leaf() const { return !impl_->autograd || !grad_fn(); }
+
+int64_t Tensor::output_nr() const { return impl_->autograd ? meta_of(*this)->output_nr : 0; }
+
+autograd::HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+  if (!requires_grad()) {
+    fail(
+        "register_hook: the tensor does not require grad, so the hook would never run; call "
+        "requires_grad_() first");
+  }
+  autograd::Edge edge = autograd::gradient_edge(*this);
+  return edge.node->add_tensor_hook(static_cast<int>(edge.input_nr), std::move(hook));
+}
+
+autograd::HookHandle Tensor::register_post_accumulate_grad_hook(
+    std::function<void(const Tensor&)> hook) const {
+  if (!requires_grad() || !is_leaf()) {
+    fail(
+        "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate "
+        "gradients; use register_hook for others");
+  }
+  return autograd::grad_accumulator(*this)->add_post_accumulate_hook(std::move(hook));
+}
+
+void Tensor::retain_grad() const {
+  if (!requires_grad()) {
+    fail("retain_grad: the tensor does not require grad; call requires_grad_() first");
+  }
+  if (is_leaf() || meta_of(*this)->retains_grad) return;
+  Ref<autograd::Node> node = grad_fn();
+  AutogradMeta* meta = meta_of(*this);
+  meta->retains_grad = true;
+  // The node must not keep the tensor alive: that would be a cycle.
+  if (!meta->self) meta->self = std::make_shared<AutogradMeta*>(meta);
+  std::weak_ptr<AutogradMeta*> weak = meta->self;
+  node->ensure_hooks()->retain_grad[static_cast<int>(meta->output_nr)] =
+      [weak](const Tensor& grad) {
+        auto alive = weak.lock();
+        if (!alive) return;
+        Tensor& kept = (*alive)->grad;
+        kept = !kept.defined() ? grad.clone() : kept.add(grad);
+      };
+}
+
+bool Tensor::retains_grad() const { return impl_->autograd && meta_of(*this)->retains_grad; }
+
+Tensor Tensor::detach() const {
+  Tensor result = alias(*this);
+  autograd::make_view(*this, result, autograd::ViewOrigin::plain);
+  return result;
+}
+
+const Tensor& Tensor::detach_() const {
+  if (is_view()) {
+    fail(
+        "detach_: a view cannot be detached in place, its base would still lead to it; use "
+        "detach()");
+  }
+  if (impl_->autograd) {
+    AutogradMeta* meta = meta_of(*this);
+    meta->grad_fn = nullptr;
+    meta->requires_grad = false;
+    meta->output_nr = 0;
+  }
+  return *this;
+}
+
+Tensor Tensor::data() const {
+  Tensor result = alias(*this);
+  result.impl()->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
+  return result;
+}
+
+void Tensor::set_data(const Tensor& data) const {
+  if (data.dtype() != dtype() && requires_grad()) {
+    fail("set_data: the new data is {} but the tensor requires grad as {}; convert the data first",
+         name(data.dtype()), name(dtype()));
+  }
+  uint32_t version = impl_->version();
+  const TensorImpl& from = *data.impl();
+  impl_->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
+  impl_->own_version->value = version;
+  impl_->storage = from.storage;
+  impl_->data = from.data;
+  impl_->dtype = from.dtype;
+  impl_->offset = from.offset;
+  impl_->set_layout(from.sizes, from.strides);
+}
+
+bool Tensor::is_view() const { return impl_->autograd && meta_of(*this)->view; }
+
+Tensor Tensor::_base() const { return is_view() ? meta_of(*this)->view->base : Tensor(); }
+
+}  // namespace fg

@@ -1,0 +1,47 @@
+// What autograd keeps with a tensor, allocated only for tensors that need it.
+#pragma once
+
+#include "autograd/node.h"
+#include "ir/record.h"
+
+namespace fg::autograd {
+
+// A differentiable view: in-place changes of it reach the base, and the other way round.
+struct ViewInfo {
+  Tensor base;
+  ViewOrigin origin;
+  uint32_t version;  // of the memory when grad_fn was last made
+};
+
+struct AutogradMeta : AutogradData {
+  bool requires_grad = false;  // leaves only
+  bool retains_grad = false;
+  uint32_t output_nr = 0;
+  Tensor grad;
+  Ref<Node> grad_fn;
+  WeakNode accumulator;
+  std::shared_ptr<NodeHooks> leaf_hooks;
+  std::unique_ptr<ViewInfo> view;
+  std::shared_ptr<AutogradMeta*> self;  // lets a node store a gradient here, if this still lives
+  std::mutex mutex;
+
+  static void* operator new(size_t bytes);
+  static void operator delete(void* pointer);
+};
+
+inline AutogradMeta* meta_of(const Tensor& tensor) {
+  return static_cast<AutogradMeta*>(tensor.impl()->autograd);
+}
+AutogradMeta& ensure_meta(const Tensor& tensor);
+
+// Where the gradient of a tensor goes: its node, its accumulator, or nowhere.
+Edge gradient_edge(const Tensor& tensor);
+void set_gradient_edge(const Tensor& tensor, Edge edge);
+// After an in-place change: the new node takes the place of the old history, through the base when
+// the tensor is a view.
+void rebase_history(const Tensor& tensor, Edge edge);
+Ref<Node> grad_accumulator(const Tensor& leaf);
+// The node that made a tensor; for a view whose base was written, made anew.
+Ref<Node> grad_fn_of(const Tensor& tensor);
+
+}  // namespace fg::autograd

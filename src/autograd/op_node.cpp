@@ -1,0 +1,137 @@
+#include "autograd/op_node.h"
+
+#include <bit>
+
+#include "base/fail.h"
+
+namespace fg::autograd {
+
+OpNode::OpNode(const ir::Gradient& gradient, ir::Arguments arguments)
+    : gradient_(gradient), arguments_(std::move(arguments)) {}
+
+size_t OpNode::flat(int input, int element) const {
+  return input + element + (list_input_ >= 0 && input > list_input_ ? list_count_ - 1 : 0);
+}
+
+// Where a saved input lies: saved ones in order of input, lists spread out.
+size_t OpNode::slot(uint32_t bits, int index, int element) const {
+  uint32_t before = bits & ((1u << index) - 1);
+  size_t position = std::popcount(before) + element;
+  if (list_input_ >= 0 && (before >> list_input_ & 1)) position += list_count_ - 1;
+  return position;
+}
+
+void OpNode::connect(ir::Operands inputs, const Tensor* original) {
+  inputs_ = static_cast<int>(inputs.size());
+  uint32_t requiring = 0;
+  for (int i = 0; i < inputs_; i++) {
+    if (inputs[i].count != 1) {
+      list_input_ = i;
+      list_count_ = inputs[i].count;
+    }
+    for (const Tensor& tensor : inputs[i].all()) {
+      Edge edge = tensor.defined() ? gradient_edge(tensor) : Edge{};
+      if (edge.is_valid()) requiring |= 1u << i;
+      add_next_edge(std::move(edge));
+    }
+  }
+  for (const ir::Rule& rule : gradient_.rules) {
+    if (!(rule.wrt & requiring)) continue;
+    saves_ = saves_ | rule.saves;
+    wanted_ |= rule.wrt & requiring;
+  }
+  for (int i = 0; i < inputs_; i++) {
+    for (const Tensor& tensor : inputs[i].all()) {
+      const Tensor& value = i == 0 && original && original->defined() ? *original : tensor;
+      if (saves_.in >> i & 1) saved_inputs_.emplace_back(value, false);
+      if (saves_.shapes >> i & 1) {
+        auto& shape = shapes_.emplace_back();
+        if (tensor.defined()) shape = {tensor.sizes(), tensor.dtype()};
+      }
+    }
+  }
+}
+
+void OpNode::save_outputs(std::span<const Tensor> outputs, bool inplace_on_view) {
+  for (size_t i = 0; i < outputs.size(); i++) {
+    if (saves_.out >> i & 1) saved_outputs_.emplace_back(outputs[i], true, inplace_on_view);
+  }
+}
+
+Tensor OpNode::unpack_input(int input, int element) {
+  return saved_inputs_[slot(saves_.in, input, element)].unpack(this);
+}
+
+Tensor OpNode::unpack_output(int output) {
+  return saved_outputs_[std::popcount(saves_.out & ((1u << output) - 1))].unpack(this);
+}
+
+const ir::ShapeOf& OpNode::shape(int input, int element) {
+  return shapes_[slot(saves_.shapes, input, element)];
+}
+
+bool OpNode::needs(int input, int element) { return should_compute(flat(input, element)); }
+
+void OpNode::run_rule(const ir::Rule& rule, const Tensors& grads, Tensors& results) {
+  bool needed = false;
+  for (int i = 0; i < inputs_; i++) {
+    if (!(rule.wrt >> i & 1)) continue;
+    for (int e = 0; e < list_size(i); e++) needed |= needs(i, e);
+  }
+  if (!needed) return;
+  Tensors computed;
+  rule.run(ir::Vjp(*this, grads, rule.saves, gradient_.node_name.c_str()), arguments_.get(),
+           computed);
+  size_t next = 0;
+  for (int i = 0; i < inputs_; i++) {
+    if (!(rule.wrt >> i & 1)) continue;
+    for (int e = 0; e < list_size(i); e++, next++) {
+      if (needs(i, e)) results[flat(i, e)] = std::move(computed.at(next));
+    }
+  }
+}
+
+Tensors OpNode::apply(Tensors&& grads) {
+  Tensors results(next_edges().size());
+  bool any = false;
+  for (const Tensor& grad : grads) any |= grad.defined();
+  if (!any) return results;
+  std::lock_guard lock(mutex_);
+  if (released_) {
+    fail(
+        "{}: trying to backward through the graph a second time (or to read saved tensors after "
+        "they "
+        "were freed); pass retain_graph=true to the first backward to keep them",
+        name());
+  }
+  for (const ir::Rule& rule : gradient_.rules) run_rule(rule, grads, results);
+  return results;
+}
+
+void OpNode::release_variables() {
+  std::lock_guard lock(mutex_);
+  // A node that saved nothing can run again, as in PyTorch.
+  released_ = !saved_inputs_.empty() || !saved_outputs_.empty();
+  for (SavedValue& value : saved_inputs_) value.reset();
+  for (SavedValue& value : saved_outputs_) value.reset();
+}
+
+std::vector<std::pair<std::string, Tensor>> OpNode::saved_tensors() {
+  std::vector<std::pair<std::string, Tensor>> out;
+  auto input_name = [&](int i) {
+    return i < static_cast<int>(gradient_.input_names.size()) ? gradient_.input_names[i]
+                                                              : fmt::format("input{}", i);
+  };
+  for (int i = 0; i < inputs_; i++) {
+    if (!(saves_.in >> i & 1)) continue;
+    for (int e = 0; e < list_size(i); e++) out.emplace_back(input_name(i), unpack_input(i, e));
+  }
+  for (int i = 0; i < 32; i++) {
+    if (saves_.out >> i & 1) {
+      out.emplace_back(i == 0 ? "result" : fmt::format("result{}", i), unpack_output(i));
+    }
+  }
+  return out;
+}
+
+}  // namespace fg::autograd

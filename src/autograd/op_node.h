@@ -1,0 +1,46 @@
+// The node of a recorded op: gradient rules, the values they declared, and the other arguments.
+#pragma once
+
+#include "autograd/meta.h"
+#include "autograd/saved_value.h"
+
+namespace fg::autograd {
+
+class OpNode : public Node, private ir::VjpSource {
+ public:
+  OpNode(const ir::Gradient& gradient, ir::Arguments arguments);
+
+  std::string name() const override { return gradient_.node_name; }
+  Tensors apply(Tensors&& grads) override;
+  void release_variables() override;
+
+  // Takes the edges of the inputs and saves what the rules of needed inputs read. `original` stands
+  // in for the first input where that is overwritten.
+  void connect(ir::Operands inputs, const Tensor* original = nullptr);
+  void save_outputs(std::span<const Tensor> outputs, bool inplace_on_view = false);
+
+  // The saved values by name: _saved_self, _saved_result ...
+  std::vector<std::pair<std::string, Tensor>> saved_tensors();
+  SavedValue* raw_saved(std::string_view name);
+
+ private:
+  Tensor unpack_input(int input, int element) override;
+  Tensor unpack_output(int output) override;
+  const ir::ShapeOf& shape(int input, int element) override;
+  int list_size(int input) override { return input == list_input_ ? list_count_ : 1; }
+  bool needs(int input, int element) override;
+  size_t flat(int input, int element) const;
+  void run_rule(const ir::Rule& rule, const Tensors& grads, Tensors& results);
+  size_t slot(uint32_t bits, int index, int element) const;
+
+  const ir::Gradient& gradient_;
+  ir::Arguments arguments_;
+  ir::Saves saves_;      // of the rules that can run
+  uint32_t wanted_ = 0;  // inputs some rule has a gradient for and that require grad
+  int inputs_ = 0, list_input_ = -1, list_count_ = 1;
+  SmallVector<SavedValue, 1> saved_inputs_, saved_outputs_;
+  SmallVector<ir::ShapeOf, 1> shapes_;
+  bool released_ = false;
+};
+
+}  // namespace fg::autograd

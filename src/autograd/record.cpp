@@ -1,0 +1,66 @@
+// Recording calls: the functions that ir/record.h asks for.
+#include "ir/record.h"
+
+#include "autograd/op_node.h"
+#include "autograd/view.h"
+
+namespace fg::autograd {
+
+bool should_record(ir::Operands inputs) {
+  if (!modes.grad_enabled) return false;
+  for (const ir::Operand& operand : inputs) {
+    for (const Tensor& tensor : operand.all()) {
+      if (tensor.defined() && tensor.requires_grad()) return true;
+    }
+  }
+  return false;
+}
+
+static Ref<OpNode> make_node(const ir::Gradient& gradient, ir::Operands inputs,
+                             ir::Arguments arguments, const Tensor* original = nullptr) {
+  auto node = Ref<OpNode>::adopt(new OpNode(gradient, std::move(arguments)));
+  node->connect(inputs, original);
+  return node;
+}
+
+void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
+            std::span<Tensor> outputs) {
+  auto node = make_node(gradient, inputs, std::move(arguments));
+  bool several = outputs.size() > 1;
+  for (Tensor& output : outputs) {
+    if (!output.defined()) {
+      node->add_input_metadata({}, DType::f32);
+      continue;
+    }
+    uint32_t number = node->add_input_metadata(output.sizes(), output.dtype());
+    if (!is_floating(output.dtype())) continue;
+    AutogradMeta& meta = ensure_meta(output);
+    if (several && meta.view) meta.view->origin = ViewOrigin::multi_output;
+    set_gradient_edge(output, {node, number});
+  }
+  node->save_outputs(outputs);
+}
+
+void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
+                    const Tensor& original) {
+  const Tensor& self = *inputs[0];
+  auto node = make_node(gradient, inputs, std::move(arguments), &original);
+  node->add_input_metadata(self.sizes(), self.dtype());
+  rebase_history(self, {node, 0});
+  node->save_outputs({&self, 1}, self.is_view());
+}
+
+bool saves_input(const ir::Gradient& gradient, ir::Operands inputs, int input) {
+  uint32_t requiring = 0;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    for (const Tensor& tensor : inputs[i].all()) {
+      if (tensor.defined() && tensor.requires_grad()) requiring |= 1u << i;
+    }
+  }
+  for (const ir::Rule& rule : gradient.rules) {
+    if ((rule.wrt & requiring) && (rule.saves.in >> input & 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace fg::autograd

@@ -1,0 +1,164 @@
+#include "autograd/saved_value.h"
+
+#include "autograd/accumulate_grad.h"
+#include "base/fail.h"
+
+namespace fg::autograd {
+
+namespace {
+
+struct HookPair {
+  PackHook pack;
+  UnpackHook unpack;
+};
+struct HookStack {
+  std::vector<HookPair> pairs;
+  std::optional<std::string> disabled;
+};
+thread_local HookStack hook_stack;
+
+}  // namespace
+
+SavedTensorsHooks::SavedTensorsHooks(PackHook pack, UnpackHook unpack) {
+  if (hook_stack.disabled) fail("{}", *hook_stack.disabled);
+  hook_stack.pairs.push_back({std::move(pack), std::move(unpack)});
+}
+
+SavedTensorsHooks::~SavedTensorsHooks() {
+  if (!hook_stack.pairs.empty()) hook_stack.pairs.pop_back();
+}
+
+DisableSavedTensorsHooks::DisableSavedTensorsHooks(std::string message)
+    : outer_(hook_stack.disabled) {
+  if (!hook_stack.pairs.empty()) fail("{}", message);
+  hook_stack.disabled = std::move(message);
+}
+
+DisableSavedTensorsHooks::~DisableSavedTensorsHooks() { hook_stack.disabled = outer_; }
+
+SavedValue::SavedValue(const Tensor& value, bool output, bool inplace_on_view)
+    : output_(output), inplace_on_view_(inplace_on_view) {
+  if (!value.defined()) return;
+  if (value.is_inference()) {
+    fail(
+        "inference tensors cannot be saved for backward: make the tensor outside inference mode, "
+        "or "
+        "clone it there to get a normal tensor");
+  }
+  defined_ = true;
+  version_ = value.impl()->version();
+  leaf_ = value.is_leaf();
+  requires_grad_ = value.requires_grad();
+  output_nr_ = static_cast<uint32_t>(value.output_nr());
+  original_ = !output_ || leaf_;
+  data_ = original_ ? value : alias(value);
+  if (inplace_on_view_) view_grad_fn_ = WeakNode(value.grad_fn());
+  if (hook_stack.pairs.empty() || value.impl()->wrapped_number) return;
+  if (!output_) {
+    if (leaf_ && requires_grad_)
+      accumulator_ = gradient_edge(value).node;
+    else
+      grad_fn_ = value.grad_fn();
+  }
+  data_ = alias(value);
+  HookPair hooks = hook_stack.pairs.back();
+  pack(hooks.pack, hooks.unpack);
+}
+
+void SavedValue::pack(const PackHook& pack, UnpackHook unpack) {
+  NoGradGuard no_grad;
+  Tensor value = std::move(data_);
+  data_.reset();
+  uint32_t before = value.impl()->version();
+  std::any packed = pack(value);
+  if (value.impl()->version() != before) {
+    fail(
+        "a saved-tensor pack hook modified its input in place; clone the tensor before changing "
+        "it");
+  }
+  hooked_ = std::make_unique<Hooked>(Hooked{std::move(packed), std::move(unpack)});
+}
+
+void SavedValue::register_hooks(PackHook pack_hook, UnpackHook unpack_hook) {
+  if (freed_) fail("register_hooks: the saved value was freed; register before backward frees it");
+  if (!defined_) fail("register_hooks: nothing was saved here; hooks need a saved tensor");
+  if (hooked_)
+    fail("register_hooks: this saved value has hooks already; only one pair is possible");
+  Tensor value = data_;
+  if (!output_) {
+    if (leaf_ && requires_grad_)
+      accumulator_ = gradient_edge(value).node;
+    else
+      grad_fn_ = value.grad_fn();
+  }
+  data_ = alias(value);
+  pack(pack_hook, std::move(unpack_hook));
+}
+
+void SavedValue::reset() {
+  hooked_.reset();
+  data_.reset();
+  grad_fn_ = nullptr;
+  accumulator_ = nullptr;
+  freed_ = true;
+}
+
+void SavedValue::check_version(const Node* saved_for) const {
+  uint32_t current = data_.impl()->version();
+  if (current == version_) return;
+  Ref<Node> producer = output_ ? nullptr : data_.grad_fn();
+  std::string which = producer  ? fmt::format("output {} of {}", output_nr_, producer->name())
+                      : output_ ? fmt::format("output {} of {}", output_nr_, saved_for->name())
+                                : std::string("a leaf");
+  fail(
+      "one of the variables needed for gradient computation has been modified by an inplace "
+      "operation: [{} {}], which is {}, is at version {}; expected version {} instead. It was "
+      "saved "
+      "by {}; clone it before modifying it, or enable anomaly detection to find the operation",
+      name(data_.dtype()), text(data_.sizes()), which, current, version_, saved_for->name());
+}
+
+Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
+  if (!data.defined()) fail(ErrorKind::type, "an unpack hook returned no tensor; return a tensor");
+  if (!requires_grad_ && !output_) return data;
+  Tensor value = alias(data);
+  if (output_) {
+    // A view written in place has its history through its base; a strong link would be a cycle.
+    Ref<Node> node =
+        inplace_on_view_ ? view_grad_fn_.lock() : Ref<Node>::share(const_cast<Node*>(saved_for));
+    if (!node)
+      fail("{}: the history of a saved view is gone; keep the view alive", saved_for->name());
+    set_gradient_edge(value, {node, output_nr_});
+  } else if (grad_fn_) {
+    set_gradient_edge(value, {grad_fn_, output_nr_});
+  } else if (accumulator_) {
+    AutogradMeta& meta = ensure_meta(value);
+    meta.requires_grad = true;
+    meta.accumulator = WeakNode(accumulator_);
+  }
+  return value;
+}
+
+Tensor SavedValue::unpack(const Node* saved_for) const {
+  if (freed_) {
+    fail(
+        "{}: trying to backward through the graph a second time (or to read saved tensors after "
+        "they "
+        "were freed); pass retain_graph=true to the first backward to keep them",
+        saved_for->name());
+  }
+  if (!defined_) return {};
+  if (hooked_) {
+    Tensor unpacked;
+    {
+      NoGradGuard no_grad;
+      unpacked = hooked_->unpack(hooked_->packed);
+    }
+    return with_history(std::move(unpacked), saved_for);
+  }
+  check_version(saved_for);
+  if (original_) return data_;
+  return with_history(data_, saved_for);
+}
+
+}  // namespace fg::autograd

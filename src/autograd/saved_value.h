@@ -1,0 +1,72 @@
+// SavedValue: a tensor kept for backward. Inputs are kept as they are; outputs without their
+// history (which would be a cycle), and get it back when unpacked. The version at saving is
+// compared when the value is read. Saved-tensor hooks pack and unpack values in place of keeping
+// them.
+#pragma once
+
+#include <any>
+
+#include "autograd/node.h"
+
+namespace fg::autograd {
+
+using PackHook = std::function<std::any(const Tensor&)>;
+using UnpackHook = std::function<Tensor(const std::any&)>;
+
+class SavedValue {
+ public:
+  SavedValue() = default;
+  // `output`: the value is an output of the node that saves it. `inplace_on_view`: that output is a
+  // view written in place, whose history goes through its base.
+  SavedValue(const Tensor& value, bool output, bool inplace_on_view = false);
+
+  // `saved_for` is the node that saved the value; outputs get it as their grad_fn.
+  Tensor unpack(const Node* saved_for) const;
+  void reset();  // frees the value; unpack is an error afterwards
+  bool is_freed() const { return freed_; }
+
+  // Hooks for this value alone: errors when freed, undefined or already hooked.
+  void register_hooks(PackHook pack, UnpackHook unpack);
+
+ private:
+  struct Hooked {
+    std::any packed;
+    UnpackHook unpack;
+  };
+  void pack(const PackHook& pack, UnpackHook unpack);
+  Tensor with_history(Tensor data, const Node* saved_for) const;
+  void check_version(const Node* saved_for) const;
+
+  Tensor data_;  // the original, or a detached alias
+  std::unique_ptr<Hooked> hooked_;
+  Ref<Node> grad_fn_;      // of a packed non-output
+  Ref<Node> accumulator_;  // of a packed leaf
+  WeakNode view_grad_fn_;  // of an output that is a view written in place
+  uint32_t version_ = 0, output_nr_ = 0;
+  bool defined_ = false, original_ = false, output_ = false, inplace_on_view_ = false;
+  bool leaf_ = false, requires_grad_ = false, freed_ = false;
+};
+
+// RAII: while alive on this thread, every value saved for backward goes through pack, and through
+// unpack when it is read. Innermost wins.
+class SavedTensorsHooks {
+ public:
+  SavedTensorsHooks(PackHook pack, UnpackHook unpack);
+  ~SavedTensorsHooks();
+  SavedTensorsHooks(const SavedTensorsHooks&) = delete;
+  SavedTensorsHooks& operator=(const SavedTensorsHooks&) = delete;
+};
+
+// RAII: pushing hooks inside raises with `message`; entering while hooks are active raises too.
+class DisableSavedTensorsHooks {
+ public:
+  explicit DisableSavedTensorsHooks(std::string message);
+  ~DisableSavedTensorsHooks();
+  DisableSavedTensorsHooks(const DisableSavedTensorsHooks&) = delete;
+  DisableSavedTensorsHooks& operator=(const DisableSavedTensorsHooks&) = delete;
+
+ private:
+  std::optional<std::string> outer_;
+};
+
+}  // namespace fg::autograd

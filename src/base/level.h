@@ -1,0 +1,28 @@
+// Instruction-set levels: which vector width and whether `mad` is fused.
+// One translation unit holds the kernels of every level: the level is a template argument, so no
+// inline function is shared between levels and the linker never picks an AVX2 copy for everybody.
+#pragma once
+
+#include <cstdint>
+
+namespace fg {
+
+enum class Level : uint8_t { baseline, v3 };
+
+// The level in use: the best the CPU has, or what FOREGRAD_LEVEL=baseline|v3 forces. Read once.
+Level level();
+const char* name(Level level);
+
+}  // namespace fg
+
+// A v3 kernel is a function template with this attribute whose callees are all inlined (`flatten`).
+// Features are listed one by one: `arch=` would stop g++ from inlining unmarked callees.
+#if defined(__x86_64__)
+#define FG_HAS_V3 1
+#define FG_KERNEL_V3 __attribute__((target("avx2,fma,f16c,bmi,bmi2"), flatten, noinline))
+#else
+#define FG_HAS_V3 0
+#define FG_KERNEL_V3 __attribute__((flatten, noinline))
+#endif
+#define FG_KERNEL_BASELINE __attribute__((flatten, noinline))
+#define FG_INLINE inline __attribute__((always_inline))

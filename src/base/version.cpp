@@ -1,0 +1,7 @@
+#include "base/version.h"
+
+namespace fg {
+
+const char* version() { return FOREGRAD_VERSION; }
+
+}  // namespace fg

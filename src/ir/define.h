@@ -1,0 +1,237 @@
+// Defining functions: one entry holds documentation, body, gradient, forms and samples.
+//
+//   static const auto sum_entry =
+//       define(sum, "Sum of all elements, or over the given dimensions.",
+//              [](const Tensor& self, const OptDims& dim, bool keepdim, OptDType dtype) { ... })
+//           .vjp("SumBackward1", wrt(0, saves::shape(0), [](const Vjp& v, ...) { ... }))
+//           .samples([] { return Samples{...}; });
+#pragma once
+
+#include "ir/function.h"
+#include "ir/record.h"
+#include "ir/registry.h"
+
+namespace fg::ir {
+
+namespace detail {
+
+template <Text S>
+struct Defined {
+  // Constant initialisation: entries of other files may be defined before dynamic initialisation.
+  constinit inline static FunctionInfo info{};
+};
+
+// Tensor arguments become operands, the others are kept as copies.
+template <class T>
+constexpr bool is_operand = std::is_same_v<T, Tensor> || std::is_same_v<T, Tensors>;
+
+template <class T>
+auto operand_of(const T& argument) {
+  if constexpr (is_operand<T>)
+    return std::tuple<Operand>(argument);
+  else
+    return std::tuple<>();
+}
+template <class... Args>
+auto operands_of(const Args&... args) {
+  return std::apply(
+      [](auto... operand) { return std::array<Operand, sizeof...(operand)>{operand...}; },
+      std::tuple_cat(operand_of(args)...));
+}
+template <class T>
+auto other_of(const T& argument) {
+  if constexpr (is_operand<T>)
+    return std::tuple<>();
+  else
+    return std::tuple<T>(argument);
+}
+template <class... Args>
+auto others_of(const Args&... args) {
+  return std::tuple_cat(other_of(args)...);
+}
+
+template <class R>
+std::span<Tensor> outputs_of(R& result, Tensors& scratch) {
+  if constexpr (std::is_same_v<R, Tensor>) {
+    return {&result, 1};
+  } else if constexpr (std::is_same_v<R, Tensors>) {
+    return result;
+  } else {
+    std::apply([&](auto&... part) { scratch = {part...}; }, result);
+    return scratch;
+  }
+}
+
+// The call that users make: runs the body, below autograd when the function has its own gradient.
+template <Text S, class Body, class Entry>
+struct Invoke;
+template <Text S, class Body, class R, class... Args>
+struct Invoke<S, Body, R (*)(Args...)> {
+  using Sig = Signature<S>;
+
+  static Arguments arguments(const std::decay_t<Args>&... args) {
+    if constexpr (requires { Body::arguments(args...); }) return Body::arguments(args...);
+    auto kept = others_of(args...);
+    if constexpr (std::tuple_size_v<decltype(kept)> == 0)
+      return Arguments();
+    else
+      return Arguments(std::move(kept));
+  }
+
+  static R call(Args... args) { return Body{}(args...); }
+
+  static R call_recording(Args... args) {
+    auto operands = operands_of(args...);
+    if (!autograd::should_record(operands)) return Body{}(args...);
+    R result = [&] {
+      NoGradGuard below;
+      return Body{}(args...);
+    }();
+    Tensors scratch;
+    autograd::record(Defined<S>::info.own_gradient, operands, arguments(args...),
+                     outputs_of(result, scratch));
+    return result;
+  }
+
+  static R call_inplace(Args... args) {
+    const FunctionInfo& info = Defined<S>::info;
+    auto operands = operands_of(args...);
+    const Tensor& self = *operands[0];
+    autograd::check_inplace(self, info.schema.name.data());
+    if (!info.gradient) {
+      R result = Body{}(args...);
+      write_inplace(info, self, result);
+      autograd::adopt_history(self, result);
+      return self;
+    }
+    bool recording = autograd::should_record(operands);
+    Tensor original;
+    if (recording && autograd::saves_input(*info.gradient, operands, 0)) original = self.clone();
+    {
+      NoGradGuard below;
+      write_inplace(info, self, Body{}(args...));
+    }
+    if (recording) {
+      autograd::record_inplace(*info.gradient, operands, arguments(args...), original);
+    }
+    return self;
+  }
+
+  template <size_t... I>
+  static auto unbox_all(const FunctionInfo& info, const std::vector<Value>& values,
+                        std::index_sequence<I...>) {
+    auto one = [&]<size_t J>(std::integral_constant<size_t, J>) {
+      const Argument& argument = info.schema.arguments[J];
+      if (J >= values.size() && argument.has_default) {
+        return default_of<Sig::template type<J>>(argument.default_text);
+      }
+      return unbox_argument<Sig::template type<J>>(J < values.size() ? values[J] : Value(),
+                                                   info.schema, J);
+    };
+    return std::tuple<typename Sig::template Stored<I>...>{
+        one(std::integral_constant<size_t, I>{})...};
+  }
+  template <Type type>
+  static typename TypeOf<type>::Stored unbox_argument(const Value& value, const Schema& schema,
+                                                      size_t i) {
+    using T = typename TypeOf<type>::Stored;
+    if constexpr (requires(T t) { t.has_value(); }) {
+      if (value.is_none()) return T{};
+      return unbox<typename T::value_type>(value, schema, i);
+    } else {
+      return unbox<T>(value, schema, i);
+    }
+  }
+  static Value boxed(const FunctionInfo& info, const std::vector<Value>& values) {
+    auto args = unbox_all(info, values, std::index_sequence_for<Args...>{});
+    return box(std::apply([](const auto&... a) { return Slot<S>::call(a...); }, args));
+  }
+  static Value boxed_inplace(const FunctionInfo& info, const std::vector<Value>& values) {
+    auto args = unbox_all(info, values, std::index_sequence_for<Args...>{});
+    return box(std::apply([](const auto&... a) { return Slot<S>::call_inplace(a...); }, args));
+  }
+};
+
+}  // namespace detail
+
+template <Text S, class Body>
+class Definition {
+ public:
+  using Invoke = detail::Invoke<S, Body, typename Slot<S>::Entry>;
+
+  explicit Definition(const char* documentation) {
+    info().schema = Signature<S>::schema;
+    info().documentation = documentation;
+    info().call = Invoke::boxed;
+    Slot<S>::call = Invoke::call;
+    register_function(&info());
+  }
+  template <class... F>
+  Definition vjp(const char* node_name, RuleText<F>... rules) const {
+    using Args = decltype(arguments_type(static_cast<typename Slot<S>::Entry>(nullptr)));
+    info().own_gradient = {node_name, bind_rules<Args>(rules...), {}};
+    info().gradient = &info().own_gradient;
+    Slot<S>::call = Invoke::call_recording;
+    return *this;
+  }
+  // The function is this primitive: its gradient serves the in-place form.
+  Definition stands_for(const PrimitiveInfo& primitive) const {
+    info().primitive = &primitive;
+    if (primitive.has_gradient) info().gradient = &primitive.gradient;
+    return *this;
+  }
+  Definition inplace() const {
+    info().has_inplace = true;
+    info().call_inplace = Invoke::boxed_inplace;
+    Slot<S>::call_inplace = Invoke::call_inplace;
+    return *this;
+  }
+  Definition out() const { return info().has_out = true, *this; }
+  Definition random() const { return info().deterministic = false, *this; }
+  Definition samples(Samples (*samples)()) const { return info().samples = samples, *this; }
+
+ private:
+  static FunctionInfo& info() { return detail::Defined<S>::info; }
+  template <class R, class... A>
+  static auto arguments_type(R (*)(A...)) -> decltype(detail::others_of(std::declval<A>()...));
+};
+
+// The body of a function that is a primitive: its other arguments, in order, are the parameters.
+template <const auto& primitive>
+struct StandsFor {
+  using P = typename std::decay_t<decltype(primitive)>::Params;
+
+  template <class... Args>
+  static P params(const Args&... args) {
+    return std::apply([](const auto&... other) { return P{other...}; }, detail::others_of(args...));
+  }
+  template <class... Args>
+  static Arguments arguments(const Args&... args) {
+    P kept = params(args...);
+    return copy_params<P>(&kept);
+  }
+  template <class... Args>
+  Tensor operator()(const Args&... args) const {
+    auto operands = detail::operands_of(args...);
+    P params = StandsFor::params(args...);
+    Tensor output;
+    ir::bind(primitive, operands, &params, copy_params<P>, &output);
+    return output;
+  }
+};
+
+template <const auto& primitive, Text S>
+auto define_as(Function<S>, const char* documentation) {
+  return Definition<S, StandsFor<primitive>>(documentation).stands_for(primitive);
+}
+
+template <Text S, class Body>
+Definition<S, Body> define(Single<S>, const char* documentation, Body) {
+  return Definition<S, Body>(documentation);
+}
+template <Text S, class Body>
+Definition<S, Body> define(Function<S>, const char* documentation, Body) {
+  return Definition<S, Body>(documentation);
+}
+
+}  // namespace fg::ir

@@ -1,0 +1,52 @@
+// How a call hands over its inputs and its other arguments without knowing their types.
+#pragma once
+
+#include <span>
+#include <tuple>
+#include <utility>
+
+#include "tensor/tensor.h"
+
+namespace fg::ir {
+
+// One input: a tensor (possibly undefined), or a list of them.
+struct Operand {
+  const Tensor* data;
+  int count;
+
+  Operand(const Tensor& tensor) : data(&tensor), count(1) {}  // NOLINT
+  Operand(const Tensors& list)
+      : data(list.data()), count(static_cast<int>(list.size())) {}  // NOLINT
+  const Tensor& operator*() const { return *data; }
+  const Tensor* operator->() const { return data; }
+  std::span<const Tensor> all() const { return {data, static_cast<size_t>(count)}; }
+};
+using Operands = std::span<const Operand>;
+
+// Owns a copy of a call's non-tensor arguments, for the gradient rules of its node.
+class Arguments {
+ public:
+  Arguments() = default;
+  template <class T>
+    requires(!std::is_same_v<std::decay_t<T>, Arguments>)
+  explicit Arguments(T value)
+      : data_(new T(std::move(value))),
+        destroy_([](void* data) { delete static_cast<T*>(data); }) {}
+  Arguments(Arguments&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), destroy_(other.destroy_) {}
+  Arguments& operator=(Arguments&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(destroy_, other.destroy_);
+    return *this;
+  }
+  ~Arguments() {
+    if (data_) destroy_(data_);
+  }
+  const void* get() const { return data_; }
+
+ private:
+  void* data_ = nullptr;
+  void (*destroy_)(void*) = nullptr;
+};
+
+}  // namespace fg::ir

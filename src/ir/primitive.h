@@ -1,0 +1,165 @@
+// What a primitive is: a name, a kind, a shape rule, a kernel, a gradient. None is named here.
+#pragma once
+
+#include <array>
+
+#include "ir/gradient.h"
+#include "ir/operand.h"
+
+namespace fg::ir {
+
+enum class Kind : uint8_t {
+  elementwise,
+  reduce,
+  scan,
+  view,
+  contract,
+  convolve,
+  gather,
+  scatter,
+  random,
+  create,
+  sort,
+  collective,
+  higher_order,
+  extern_call
+};
+const char* name(Kind kind);
+
+// One output before it exists. Without strides it is contiguous; a view has strides and an offset.
+struct Meta {
+  Dims sizes;
+  DType dtype = DType::f32;
+  Dims strides{};
+  Dim offset = 0;
+};
+
+class Expr;
+
+// Parameters of primitives are plain structs; primitives without any have these.
+struct NoParams {
+  bool operator==(const NoParams&) const = default;
+};
+
+struct PrimitiveInfo {
+  std::string name;
+  Kind kind = Kind::extern_call;
+  int outputs = 1;
+  // The shape rule: works on abstract tensors with symbolic sizes too.
+  void (*infer)(Operands inputs, const void* params, Meta* outputs) = nullptr;
+  // The eager kernel; outputs are allocated as inferred. Views have none.
+  void (*evaluate)(Operands inputs, const void* params, Tensor* outputs) = nullptr;
+  // Elementwise only: the formula as an expression of its inputs.
+  Expr (*formula)(std::span<const Expr> inputs, const void* params) = nullptr;
+  bool has_gradient = false;
+  Gradient gradient;
+};
+
+// Every primitive, in order of name.
+const std::vector<const PrimitiveInfo*>& primitives();
+void register_primitive(const PrimitiveInfo* primitive);
+
+// Sees primitives in the place of the eager kernels: shape rules alone, tracing, ...
+class Interpreter {
+ public:
+  virtual ~Interpreter() = default;
+  virtual void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
+                        Tensor* outputs) = 0;
+};
+
+// The choke point: evaluate (or interpret), then record for gradients. `arguments` copies params.
+void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params,
+          Arguments (*arguments)(const void* params), Tensor* outputs);
+
+template <class P>
+Arguments copy_params(const void* params) {
+  if constexpr (std::is_same_v<P, NoParams>)
+    return Arguments();
+  else
+    return Arguments(P(*static_cast<const P*>(params)));
+}
+
+template <class P = NoParams>
+struct Primitive : PrimitiveInfo {
+  using Params = P;
+
+  // Attaches gradient rules; the lambdas take (const Vjp&) or (const Vjp&, const P&).
+  template <class... F>
+  Primitive&& vjp(const char* node_name, RuleText<F>... rules) &&;
+
+  template <class... T>
+  Tensor operator()(const T&... inputs) const {
+    Operand operands[] = {Operand(inputs)...};
+    P params{};
+    Tensor output;
+    ir::bind(*this, operands, &params, copy_params<P>, &output);
+    return output;
+  }
+  template <class... T>
+  Tensor with(const P& params, const T&... inputs) const {
+    std::array<Operand, sizeof...(T)> operands{Operand(inputs)...};
+    Tensor output;
+    ir::bind(*this, operands, &params, copy_params<P>, &output);
+    return output;
+  }
+  // For primitives with several outputs.
+  template <size_t N, class... T>
+  std::array<Tensor, N> all(const P& params, const T&... inputs) const {
+    std::array<Operand, sizeof...(T)> operands{Operand(inputs)...};
+    std::array<Tensor, N> outputs;
+    ir::bind(*this, operands, &params, copy_params<P>, outputs.data());
+    return outputs;
+  }
+};
+
+// A primitive in its final place: `const Registered add_p = elementwise<...>(...).vjp(...);`
+template <class P>
+struct Registered : Primitive<P> {
+  Registered(Primitive<P>&& primitive) : Primitive<P>(std::move(primitive)) {  // NOLINT
+    register_primitive(this);
+  }
+};
+
+// Runs shape rules only: outputs have sizes but no data.
+class ShapeInterpreter : public Interpreter {
+ public:
+  void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
+                Tensor* outputs) override;
+};
+
+// Keeps a rule's lambda callable from its type alone, with the arguments it asks for.
+template <class F, class Args>
+struct RunRule {
+  static void run(const Vjp& v, const void* arguments, Tensors& grads) {
+    auto store = [&](auto&& result) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(result)>, Tensors>) {
+        grads = std::move(result);
+      } else {
+        grads.push_back(std::move(result));
+      }
+    };
+    if constexpr (std::is_invocable_v<F, const Vjp&>) {
+      store(F{}(v));
+    } else if constexpr (std::is_invocable_v<F, const Vjp&, const Args&>) {
+      store(F{}(v, *static_cast<const Args*>(arguments)));
+    } else {
+      store(std::apply([&](const auto&... args) { return F{}(v, args...); },
+                       *static_cast<const Args*>(arguments)));
+    }
+  }
+};
+
+template <class Args, class... F>
+std::vector<Rule> bind_rules(RuleText<F>... rules) {
+  return {Rule{rules.wrt, rules.saves, RunRule<F, Args>::run}...};
+}
+
+template <class P>
+template <class... F>
+Primitive<P>&& Primitive<P>::vjp(const char* node_name, RuleText<F>... rules) && {
+  has_gradient = true;
+  gradient = {node_name, bind_rules<P>(rules...), {}};
+  return std::move(*this);
+}
+
+}  // namespace fg::ir

@@ -1,0 +1,33 @@
+// What recording a call for gradients asks of the autograd layer, which defines these functions.
+#pragma once
+
+#include "ir/gradient.h"
+#include "ir/operand.h"
+
+namespace fg::autograd {
+
+// Grad mode is on and some input requires grad.
+bool should_record(ir::Operands inputs);
+
+// Makes the node of a call and attaches it to the outputs.
+void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
+            std::span<Tensor> outputs);
+
+// The same for a call that wrote into inputs[0]: its history moves on to the node. `original` has
+// the value from before, where a rule needs it.
+void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
+                    const Tensor& original);
+bool saves_input(const ir::Gradient& gradient, ir::Operands inputs, int input);
+
+// Marks `output` as a view of `base` (or of what `base` is a view of).
+enum class ViewOrigin : uint8_t { plain, multi_output, no_grad, inference, custom_function };
+void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin);
+// Whether a view is being made in a mode that forbids writing into it later.
+ViewOrigin current_view_origin();
+
+// Refuses what PyTorch refuses: leaves that require grad, views of several outputs, ...
+void check_inplace(const Tensor& self, const char* function);
+// After a write that recorded no node of its own: `self` takes over the history of `result`.
+void adopt_history(const Tensor& self, const Tensor& result);
+
+}  // namespace fg::autograd

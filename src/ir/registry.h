@@ -1,0 +1,50 @@
+// The table of functions: every one that `define` was called for, with its schema, documentation,
+// forms, gradient, samples and a boxed call.
+#pragma once
+
+#include <map>
+
+#include "ir/gradient.h"
+#include "ir/primitive.h"
+#include "ir/value.h"
+
+namespace fg::ir {
+
+// One way to call a function in the generic tests; arguments by position, defaults where absent.
+struct Sample {
+  std::vector<Value> arguments;
+  std::string note{};
+  bool check_gradient = true;
+  bool check_second_gradient = true;
+};
+using Samples = std::vector<Sample>;
+
+// A float64 tensor for samples: distinct values spread over [low, high], the same ones every time.
+Tensor sample(const Dims& sizes, double low = -2, double high = 2);
+Tensor sample_indices(const Dims& sizes, int64_t below);  // int64
+Tensor sample_mask(const Dims& sizes);                    // bool
+
+struct FunctionInfo {
+  Schema schema;
+  std::string documentation;
+  bool has_inplace = false, has_out = false;
+  bool deterministic = true;           // false: draws random numbers
+  const Gradient* gradient = nullptr;  // its own, or that of the primitive it stands for
+  Gradient own_gradient;
+  const PrimitiveInfo* primitive = nullptr;  // set when the function is that primitive
+  Samples (*samples)() = nullptr;
+  Value (*call)(const FunctionInfo& info, const std::vector<Value>& arguments) = nullptr;
+  Value (*call_inplace)(const FunctionInfo& info, const std::vector<Value>& arguments) = nullptr;
+  std::string full_name() const;  // "max.dim"
+};
+
+const std::vector<const FunctionInfo*>& functions();  // in order of full name
+const FunctionInfo* find_function(std::string_view full_name);
+void register_function(const FunctionInfo* function);
+
+// Writes `result` into `out`, resizing it where PyTorch would; see the out= rules there.
+void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out);
+// Checks shape, dtype and overlap, then copies the elements into self and bumps its version.
+void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result);
+
+}  // namespace fg::ir

@@ -1,0 +1,153 @@
+// From a schema to C++: the type of each argument and result, and the value of each default.
+#pragma once
+
+#include <tuple>
+
+#include "ir/schema.h"
+#include "tensor/tensor.h"
+
+namespace fg::ir {
+
+// Stored: what a node or a boxed call keeps. Passed: what the C++ function takes.
+template <Type type>
+struct TypeOf;
+template <class T>
+struct ByValue {
+  using Stored = T;
+  using Passed = T;
+};
+template <class T>
+struct ByReference {
+  using Stored = T;
+  using Passed = const T&;
+};
+template <>
+struct TypeOf<Type::tensor> : ByReference<Tensor> {};
+template <>
+struct TypeOf<Type::opt_tensor> : ByReference<Tensor> {};
+template <>
+struct TypeOf<Type::tensors> : ByReference<Tensors> {};
+template <>
+struct TypeOf<Type::opt_tensors> : ByReference<Tensors> {};
+template <>
+struct TypeOf<Type::scalar> : ByReference<Scalar> {};
+template <>
+struct TypeOf<Type::opt_scalar> : ByReference<OptScalar> {};
+template <>
+struct TypeOf<Type::integer> : ByValue<int64_t> {};
+template <>
+struct TypeOf<Type::opt_integer> : ByValue<OptInt> {};
+template <>
+struct TypeOf<Type::dim> : ByValue<Dim> {};
+template <>
+struct TypeOf<Type::opt_dim> : ByValue<std::optional<Dim>> {};
+template <>
+struct TypeOf<Type::dims> : ByReference<Dims> {};
+template <>
+struct TypeOf<Type::opt_dims> : ByReference<OptDims> {};
+template <>
+struct TypeOf<Type::real> : ByValue<double> {};
+template <>
+struct TypeOf<Type::opt_real> : ByValue<OptFloat> {};
+template <>
+struct TypeOf<Type::boolean> : ByValue<bool> {};
+template <>
+struct TypeOf<Type::opt_boolean> : ByValue<OptBool> {};
+template <>
+struct TypeOf<Type::string> : ByReference<std::string> {};
+template <>
+struct TypeOf<Type::opt_string> : ByReference<std::optional<std::string>> {};
+template <>
+struct TypeOf<Type::dtype> : ByValue<DType> {};
+template <>
+struct TypeOf<Type::opt_dtype> : ByValue<OptDType> {};
+template <>
+struct TypeOf<Type::generator> : ByReference<std::optional<Generator>> {};
+
+constexpr bool is_tensor_type(Type type) { return type <= Type::opt_tensors; }
+
+template <Type type>
+typename TypeOf<type>::Stored default_of(std::string_view text) {
+  using T = typename TypeOf<type>::Stored;
+  if (text == "None") return T{};
+  if constexpr (type == Type::scalar || type == Type::opt_scalar) {
+    if (text == "True" || text == "False") return Scalar(text == "True");
+    double number = parse_number(text);
+    return text.find_first_of(".e") == text.npos ? Scalar(static_cast<int64_t>(number))
+                                                 : Scalar(number);
+  } else if constexpr (type == Type::boolean || type == Type::opt_boolean) {
+    return text == "True";
+  } else if constexpr (type == Type::string || type == Type::opt_string) {
+    return std::string(text.substr(1, text.size() - 2));
+  } else if constexpr (type == Type::dims || type == Type::opt_dims) {
+    Dims dims;
+    if (text == "[]") return dims;
+    if (text[0] == '[') text = text.substr(1, text.size() - 2);
+    for (size_t begin = 0; begin < text.size();) {
+      size_t end = std::min(text.find(',', begin), text.size());
+      std::string_view part = text.substr(begin, end - begin);
+      while (part[0] == ' ') part.remove_prefix(1);
+      dims.push_back(static_cast<int64_t>(parse_number(part)));
+      begin = end + 1;
+    }
+    return dims;
+  } else if constexpr (type == Type::integer || type == Type::opt_integer || type == Type::dim ||
+                       type == Type::opt_dim) {
+    return static_cast<int64_t>(parse_number(text));
+  } else if constexpr (type == Type::real || type == Type::opt_real) {
+    return parse_number(text);
+  } else {
+    return T{};
+  }
+}
+
+// The same for argument I of a schema; numbers are read at compile time.
+template <class Sig, size_t I>
+typename Sig::template Stored<I> default_at() {
+  constexpr std::string_view text = Sig::schema.arguments[I].default_text;
+  constexpr Type type = Sig::template type<I>;
+  if constexpr (text == "None" || text == "[]") {
+    return {};
+  } else if constexpr (type == Type::scalar || type == Type::integer || type == Type::dim ||
+                       type == Type::real) {
+    constexpr double number = parse_number(text);
+    if constexpr (type == Type::real || text.find_first_of(".e") != text.npos)
+      return number;
+    else
+      return static_cast<int64_t>(number);
+  } else {
+    return default_of<type>(text);
+  }
+}
+
+// Everything compile-time about one schema.
+template <Text S>
+struct Signature {
+  static constexpr Schema schema = parse_schema(S.view());
+
+  template <size_t I>
+  static constexpr Type type = schema.arguments[I].type;
+  template <size_t I>
+  using Passed = typename TypeOf<type<I>>::Passed;
+  template <size_t I>
+  using Stored = typename TypeOf<type<I>>::Stored;
+
+  template <class Sequence>
+  struct Returns;
+  template <size_t... I>
+  struct Returns<std::index_sequence<I...>> {
+    using Tuple = std::tuple<typename TypeOf<schema.returns[I].type>::Stored...>;
+  };
+  static auto result_type() {
+    using Tuple = typename Returns<std::make_index_sequence<schema.return_count>>::Tuple;
+    if constexpr (schema.return_count == 0)
+      return;
+    else if constexpr (schema.return_count == 1)
+      return std::tuple_element_t<0, Tuple>{};
+    else
+      return Tuple{};
+  }
+  using Result = decltype(result_type());
+};
+
+}  // namespace fg::ir

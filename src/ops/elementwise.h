@@ -1,0 +1,127 @@
+// The elementwise kind: from a formula to a primitive with shape rule, kernels and expression.
+//
+//   static const auto sigmoid_p =
+//       elementwise<Types::floating>("sigmoid", [](auto x) { return 1 / (1 + exp(-x)); })
+//           .vjp("SigmoidBackward0", wrt(0, saves::out(), ...));
+//
+// Inputs broadcast and are converted to a common dtype: promotion is part of the primitive.
+#pragma once
+
+#include "ir/math.h"
+#include "ir/primitive.h"
+#include "ir/scalar.h"
+#include "ops/kernels/row.h"
+
+namespace fg::ops {
+
+// Which dtypes a formula computes in. `floating`: others are converted to the default float.
+enum class Types : uint8_t { floating, numeric, integral, all, floating_only, integral_or_bool };
+
+struct ElementwiseInfo {
+  const char* name;
+  int arity;
+  Types types;
+  bool mask_first, bool_result, floating_result;
+  kernels::RowKernel (*kernel)(DType compute);  // null for a dtype that the formula has not
+};
+
+void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Meta& output);
+void evaluate_elementwise(const ElementwiseInfo& info, ir::Operands inputs, const void* params,
+                          const Tensor& output);
+
+template <class S>
+constexpr bool has_type(Types types) {
+  constexpr DType dtype = DTypeOf<S>::value;
+  constexpr bool floats =
+      dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
+  constexpr bool boolean = dtype == DType::boolean;
+  switch (types) {
+    case Types::floating:
+    case Types::floating_only:
+      return floats;
+    case Types::numeric:
+      return !boolean;
+    case Types::integral:
+      return !floats && !boolean;
+    case Types::integral_or_bool:
+      return !floats;
+    case Types::all:
+      return true;
+  }
+  return true;
+}
+
+template <class F, class P, Types types, int arity, bool mask_first>
+struct Elementwise {
+  static kernels::RowKernel kernel(DType compute) {
+    return visit(compute, [](auto zero) -> kernels::RowKernel {
+      using S = decltype(zero);
+      if constexpr (has_type<S>(types)) {
+        return kernels::row_kernel<F, P, S, arity, mask_first>(level());
+      } else {
+        return nullptr;
+      }
+    });
+  }
+  static ir::Expr formula(std::span<const ir::Expr> in, const void* params) {
+    return [&]<size_t... I>(std::index_sequence<I...>) -> ir::Expr {
+      return kernels::apply_formula<F, P>(params, in[I]...);
+    }(std::make_index_sequence<arity>{});
+  }
+  static inline ElementwiseInfo info;
+
+  static void infer(ir::Operands inputs, const void*, ir::Meta* outputs) {
+    infer_elementwise(info, inputs, outputs[0]);
+  }
+  static void evaluate(ir::Operands inputs, const void* params, Tensor* outputs) {
+    evaluate_elementwise(info, inputs, params, outputs[0]);
+  }
+};
+
+// How many values a generic lambda takes, found by trying.
+template <class F, class P>
+constexpr int arity_of() {
+  using V = ir::Expr;
+  if constexpr (std::is_invocable_v<F, V> || std::is_invocable_v<F, V, const P&>)
+    return 1;
+  else if constexpr (std::is_invocable_v<F, V, V> || std::is_invocable_v<F, V, V, const P&>)
+    return 2;
+  else if constexpr (std::is_invocable_v<F, V, V, V> || std::is_invocable_v<F, V, V, V, const P&>)
+    return 3;
+  else
+    return 4;
+}
+
+struct ElementwiseOptions {
+  bool bool_result = false;  // comparisons and tests
+};
+
+template <Types types, class P, bool mask_first = false, int arity, class F>
+ir::Primitive<P> make_elementwise(const char* name, F, ElementwiseOptions options) {
+  using E = Elementwise<F, P, types, arity, mask_first>;
+  E::info = {name,     arity, types, mask_first, options.bool_result, types == Types::floating,
+             E::kernel};
+  ir::Primitive<P> primitive;
+  primitive.name = name;
+  primitive.kind = ir::Kind::elementwise;
+  primitive.infer = E::infer;
+  primitive.evaluate = E::evaluate;
+  primitive.formula = E::formula;
+  return primitive;
+}
+
+// A formula of `arity` values of one type, and parameters P if it takes them.
+template <Types types, int arity, class P = ir::NoParams, class F>
+ir::Primitive<P> elementwise(const char* name, F f, ElementwiseOptions options = {}) {
+  return make_elementwise<types, P, false, arity>(name, f, options);
+}
+// The first value is a bool that chooses; the others have one type.
+template <Types types, int arity, class P = ir::NoParams, class F>
+ir::Primitive<P> masked_elementwise(const char* name, F f) {
+  return make_elementwise<types, P, true, arity>(name, f, {});
+}
+
+// The dtype in which the inputs are computed, before the formula's own restrictions.
+DType common_dtype(ir::Operands inputs);
+
+}  // namespace fg::ops

@@ -1,0 +1,11 @@
+// Joining tensors.
+#pragma once
+
+#include "ir/function.h"
+
+namespace fg {
+
+inline constexpr ir::Function<"cat(Tensor[] tensors, int dim=0) -> Tensor"> cat;
+inline constexpr ir::Function<"stack(Tensor[] tensors, int dim=0) -> Tensor"> stack;
+
+}  // namespace fg

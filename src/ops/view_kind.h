@@ -1,0 +1,46 @@
+// The view kind: a primitive that is only a rule for sizes, strides and offset.
+#pragma once
+
+#include "ir/primitive.h"
+
+namespace fg::ops {
+
+template <class P, class Rule>
+struct ViewKind {
+  static void infer(ir::Operands inputs, const void* params, ir::Meta* outputs) {
+    const Tensor& self = *inputs[0];
+    outputs[0].dtype = self.dtype();
+    outputs[0].offset = self.impl()->offset;
+    Rule{}(self, *static_cast<const P*>(params), outputs[0]);
+  }
+};
+
+template <class P, class Rule>
+ir::Primitive<P> view_primitive(const char* name, Rule) {
+  ir::Primitive<P> primitive;
+  primitive.name = name;
+  primitive.kind = ir::Kind::view;
+  primitive.infer = ViewKind<P, Rule>::infer;
+  return primitive;
+}
+
+// A primitive of another kind, from its shape rule and its kernel (functions or lambdas).
+template <class P, auto rule, auto kernel>
+ir::Primitive<P> plain_primitive(const char* name, ir::Kind kind, int outputs = 1) {
+  ir::Primitive<P> primitive;
+  primitive.name = name;
+  primitive.kind = kind;
+  primitive.outputs = outputs;
+  primitive.infer = [](ir::Operands inputs, const void* params, ir::Meta* out) {
+    rule(inputs, *static_cast<const P*>(params), out);
+  };
+  primitive.evaluate = [](ir::Operands inputs, const void* params, Tensor* out) {
+    kernel(inputs, *static_cast<const P*>(params), out);
+  };
+  return primitive;
+}
+
+// Refuses geometries that leave the storage.
+void check_strided(const Tensor& self, const Dims& size, const Dims& stride, Dim offset);
+
+}  // namespace fg::ops

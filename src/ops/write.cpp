@@ -1,0 +1,79 @@
+// Writing results into existing tensors: the in-place and out= forms of every function.
+#include <algorithm>
+
+#include "base/fail.h"
+#include "ir/record.h"
+#include "ir/registry.h"
+#include "ops/kernels/strided.h"
+
+namespace fg::ir {
+
+// Some element is reached through more than one index, e.g. in an expanded tensor.
+static bool overlaps_itself(const Tensor& tensor) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
+  for (size_t i = 0; i < tensor.sizes().size(); i++) {
+    int64_t size = tensor.sizes()[i].value();
+    if (size == 0) return false;
+    if (size > 1) dims.emplace_back(tensor.strides()[i].value(), size);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t reach = 0;  // offset of the last element of the dimensions so far
+  for (auto [stride, size] : dims) {
+    if (stride <= reach) return true;
+    reach += stride * (size - 1);
+  }
+  return false;
+}
+
+void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result) {
+  if (!can_cast(result.dtype(), self.dtype())) {
+    fail(
+        "{}_: the result is {} and can't be cast to the {} of the tensor it is written to; use the "
+        "out-of-place {}",
+        info.schema.name, name(result.dtype()), name(self.dtype()), info.schema.name);
+  }
+  if (!(result.sizes() == self.sizes())) {
+    fail(
+        "{}_: the tensor written to has sizes {} but the result has sizes {}; an in-place function "
+        "cannot change the shape",
+        info.schema.name, text(self.sizes()), text(result.sizes()));
+  }
+  if (overlaps_itself(self)) {
+    fail(
+        "{}_: more than one element of the written-to tensor refers to a single memory location; "
+        "clone() it first",
+        info.schema.name);
+  }
+  kernels::copy_elements(self, result);
+  self.impl()->bump_version();
+}
+
+void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out) {
+  if (out.requires_grad() || result.requires_grad()) {
+    fail(
+        "{}: functions with out=... don't support automatic differentiation, but an argument "
+        "requires "
+        "grad; detach it or assign the result",
+        info.schema.name);
+  }
+  if (!can_cast(result.dtype(), out.dtype())) {
+    fail("{}: the result is {} and can't be cast to the {} of out", info.schema.name,
+         name(result.dtype()), name(out.dtype()));
+  }
+  if (!(result.sizes() == out.sizes())) {
+    Tensor fresh = empty_tensor(result.sizes(), out.dtype());
+    TensorImpl& impl = *out.impl();
+    impl.storage = fresh.impl()->storage;
+    impl.data = fresh.impl()->data;
+    impl.offset = 0;
+    impl.set_layout(fresh.sizes(), fresh.strides());
+  }
+  if (overlaps_itself(out)) {
+    fail("{}: more than one element of out refers to a single memory location; clone() it first",
+         info.schema.name);
+  }
+  kernels::copy_elements(out, result);
+  out.impl()->bump_version();
+}
+
+}  // namespace fg::ir

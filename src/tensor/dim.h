@@ -1,0 +1,73 @@
+// Dim: the size of a dimension, a constant or a symbol. Eight bytes: symbols live in the lowest
+// values of int64_t, which no real size can have. Arithmetic on constants is plain arithmetic; a
+// comparison on a symbol is decided by its hint and adds a guard.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace fg {
+
+class Dim {
+ public:
+  constexpr Dim() = default;
+  template <std::integral T>
+  constexpr Dim(T value) : bits_(static_cast<int64_t>(value)) {}  // NOLINT: a number is a Dim
+  // A new symbol; `hint` is its size in the example that is being traced.
+  static Dim symbol(std::string name, int64_t hint);
+
+  constexpr bool is_constant() const { return bits_ >= kFirstConstant; }
+  // The number; an error for a symbol: use it only where nothing symbolic may come.
+  constexpr int64_t value() const { return is_constant() ? bits_ : symbolic_value(); }
+  // The number, or what the symbol is in the traced example. Adds no guard.
+  int64_t hint() const { return is_constant() ? bits_ : symbolic_hint(); }
+  std::string text() const;
+
+  enum class Op : uint8_t { symbol, add, sub, mul, floor_div, mod, min, max };
+
+  friend Dim operator+(Dim a, Dim b) {
+    return both(a, b) ? Dim(a.bits_ + b.bits_) : combine(Op::add, a, b);
+  }
+  friend Dim operator-(Dim a, Dim b) {
+    return both(a, b) ? Dim(a.bits_ - b.bits_) : combine(Op::sub, a, b);
+  }
+  friend Dim operator*(Dim a, Dim b) {
+    return both(a, b) ? Dim(a.bits_ * b.bits_) : combine(Op::mul, a, b);
+  }
+  friend Dim operator/(Dim a, Dim b) { return combine(Op::floor_div, a, b); }  // floors
+  friend Dim operator%(Dim a, Dim b) { return combine(Op::mod, a, b); }        // sign of b
+  friend Dim min(Dim a, Dim b) { return combine(Op::min, a, b); }
+  friend Dim max(Dim a, Dim b) { return combine(Op::max, a, b); }
+  friend Dim operator-(Dim a) { return Dim(0) - a; }
+  Dim& operator+=(Dim b) { return *this = *this + b; }
+  Dim& operator-=(Dim b) { return *this = *this - b; }
+  Dim& operator*=(Dim b) { return *this = *this * b; }
+
+  friend bool operator==(Dim a, Dim b) {
+    return both(a, b) ? a.bits_ == b.bits_ : compare(a, b, "==");
+  }
+  friend bool operator<(Dim a, Dim b) {
+    return both(a, b) ? a.bits_ < b.bits_ : compare(a, b, "<");
+  }
+  friend bool operator>(Dim a, Dim b) { return b < a; }
+  friend bool operator<=(Dim a, Dim b) { return !(b < a); }
+  friend bool operator>=(Dim a, Dim b) { return !(a < b); }
+
+ private:
+  static constexpr int64_t kFirstConstant = std::numeric_limits<int64_t>::min() + (1LL << 32);
+  static constexpr bool both(Dim a, Dim b) { return a.is_constant() && b.is_constant(); }
+  static Dim combine(Op op, Dim a, Dim b);
+  static bool compare(Dim a, Dim b, const char* relation);
+  int64_t symbolic_hint() const;
+  [[noreturn]] int64_t symbolic_value() const;
+
+  int64_t bits_ = 0;
+};
+
+// What comparisons on symbols assumed, as text such as "s0 == 4" or "!(s1 < 2)"; per thread.
+std::vector<std::string> take_guards();
+
+}  // namespace fg

@@ -1,0 +1,112 @@
+#include "tensor/dims.h"
+
+#include "base/fail.h"
+
+namespace fg {
+
+void Dims::resize(size_t count) {
+  if (count > capacity_) {
+    size_t capacity = std::max<size_t>(count, 2 * capacity_);
+    Dim* grown = new Dim[capacity];
+    std::copy(begin(), end(), grown);
+    if (heap()) delete[] long_;
+    long_ = grown;
+    capacity_ = static_cast<uint32_t>(capacity);
+  }
+  for (size_t i = size_; i < count; i++) data()[i] = 0;
+  size_ = static_cast<uint32_t>(count);
+}
+
+std::string text(const Dims& dims) {
+  std::string out = "[";
+  for (size_t i = 0; i < dims.size(); i++) out += (i ? ", " : "") + dims[i].text();
+  return out + "]";
+}
+
+std::vector<int64_t> values(const Dims& dims) {
+  std::vector<int64_t> out(dims.size());
+  for (size_t i = 0; i < dims.size(); i++) out[i] = dims[i].value();
+  return out;
+}
+
+Dim product(const Dims& dims) {
+  Dim total = 1;
+  for (Dim dim : dims) {
+    if (total.is_constant() && dim.is_constant()) {
+      if (dim.value() < 0)
+        fail("sizes {} hold a negative size; sizes must be 0 or more", text(dims));
+      int64_t result;
+      if (__builtin_mul_overflow(total.value(), dim.value(), &result)) {
+        fail("sizes {} have more elements than 2^63; use smaller sizes", text(dims));
+      }
+      total = result;
+    } else {
+      total *= dim;
+    }
+  }
+  return total;
+}
+
+Dims contiguous_strides(const Dims& sizes) {
+  Dims strides;
+  strides.resize(sizes.size());
+  Dim stride = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    strides[i] = stride;
+    // As PyTorch: an empty dimension counts as one, so that strides stay distinct.
+    stride *= sizes[i].is_constant() ? Dim(std::max<int64_t>(sizes[i].value(), 1)) : sizes[i];
+  }
+  return strides;
+}
+
+Dims broadcast(const Dims& a, const Dims& b, const char* who) {
+  const Dims& longer = a.size() >= b.size() ? a : b;
+  const Dims& shorter = a.size() >= b.size() ? b : a;
+  Dims out = longer;
+  size_t shift = longer.size() - shorter.size();
+  for (size_t i = 0; i < shorter.size(); i++) {
+    Dim x = longer[i + shift], y = shorter[i];
+    if (x == y || y == 1) continue;
+    if (x != 1) {
+      fail(
+          "{}: sizes {} and {} do not broadcast: {} meets {} at dimension {}; they must be equal "
+          "or one of them 1",
+          who, text(a), text(b), x.text(), y.text(), i + shift);
+    }
+    out[i + shift] = y;
+  }
+  return out;
+}
+
+bool can_broadcast(const Dims& from, const Dims& to) {
+  if (from.size() > to.size()) return false;
+  size_t shift = to.size() - from.size();
+  for (size_t i = 0; i < from.size(); i++) {
+    if (!(from[i] == to[i + shift]) && !(from[i] == 1)) return false;
+  }
+  return true;
+}
+
+int64_t wrap_axis(int64_t axis, size_t rank, const char* who) {
+  int64_t n = std::max<int64_t>(static_cast<int64_t>(rank), 1);
+  if (axis < -n || axis >= n) {
+    fail(ErrorKind::index,
+         "{}: dimension {} is out of range; a tensor of {} dimensions has {} to {}", who, axis,
+         rank, -n, n - 1);
+  }
+  return axis < 0 ? axis + n : axis;
+}
+
+std::vector<bool> axis_set(const OptDims& axes, size_t rank, const char* who) {
+  std::vector<bool> set(rank, !axes || axes->empty());
+  if (!axes) return set;
+  for (Dim axis : *axes) {
+    int64_t i = wrap_axis(axis.value(), rank, who);
+    if (rank == 0) continue;
+    if (set[i]) fail("{}: dimension {} appears twice in {}; name each once", who, i, text(*axes));
+    set[i] = true;
+  }
+  return set;
+}
+
+}  // namespace fg

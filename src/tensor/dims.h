@@ -1,0 +1,120 @@
+// Dims: a short list of Dim, inline up to five entries. Sizes, strides, axes and pads alike.
+#pragma once
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tensor/dim.h"
+
+namespace fg {
+
+class Dims {
+ public:
+  using value_type = Dim;
+
+  Dims() = default;
+  Dims(std::initializer_list<Dim> values) : Dims(values.begin(), values.size()) {}
+  template <std::integral T>
+  Dims(T value) : Dims({Dim(value)}) {}       // NOLINT: one axis or size may stand for a list
+  Dims(const std::vector<int64_t>& values) {  // NOLINT: as libtorch's IntArrayRef
+    resize(values.size());
+    std::copy(values.begin(), values.end(), begin());
+  }
+  Dims(std::span<const Dim> values) : Dims(values.data(), values.size()) {}  // NOLINT
+  Dims(size_t count, Dim value) {
+    resize(count);
+    std::fill(begin(), end(), value);
+  }
+  Dims(const Dims& other) : Dims(other.data(), other.size_) {}
+  Dims(Dims&& other) noexcept { take(other); }
+  Dims& operator=(const Dims& other) {
+    if (this != &other) assign(other.data(), other.size_);
+    return *this;
+  }
+  Dims& operator=(Dims&& other) noexcept {
+    if (this == &other) return *this;
+    if (heap()) delete[] long_;
+    take(other);
+    return *this;
+  }
+  ~Dims() {
+    if (heap()) delete[] long_;
+  }
+
+  size_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
+  Dim* data() { return heap() ? long_ : short_; }
+  const Dim* data() const { return heap() ? long_ : short_; }
+  Dim* begin() { return data(); }
+  Dim* end() { return data() + size_; }
+  const Dim* begin() const { return data(); }
+  const Dim* end() const { return data() + size_; }
+  Dim& operator[](size_t i) { return data()[i]; }
+  Dim operator[](size_t i) const { return data()[i]; }
+  Dim front() const { return data()[0]; }
+  Dim back() const { return data()[size_ - 1]; }
+
+  void resize(size_t count);  // new entries are 0
+  void push_back(Dim value) {
+    resize(size_ + 1);
+    data()[size_ - 1] = value;
+  }
+  void pop_back() { --size_; }
+  void insert(size_t position, Dim value) {
+    push_back(value);
+    std::rotate(begin() + position, end() - 1, end());
+  }
+  void erase(size_t position) {
+    std::move(begin() + position + 1, end(), begin() + position);
+    --size_;
+  }
+
+  friend bool operator==(const Dims& a, const Dims& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+  }
+
+ private:
+  static constexpr size_t kInline = 5;
+
+  Dims(const Dim* values, size_t count) { assign(values, count); }
+  void assign(const Dim* values, size_t count) {
+    resize(count);
+    std::copy(values, values + count, data());
+  }
+  bool heap() const { return capacity_ > kInline; }
+  void take(Dims& other) noexcept {
+    size_ = std::exchange(other.size_, 0);
+    capacity_ = std::exchange(other.capacity_, kInline);
+    if (heap())
+      long_ = other.long_;
+    else
+      std::copy(other.short_, other.short_ + kInline, short_);
+  }
+
+  uint32_t size_ = 0, capacity_ = kInline;
+  union {
+    Dim short_[kInline] = {};
+    Dim* long_;
+  };
+};
+
+using OptDims = std::optional<Dims>;
+
+std::string text(const Dims& dims);             // "[2, 3]"
+std::vector<int64_t> values(const Dims& dims);  // every entry must be a constant
+Dim product(const Dims& dims);                  // overflow and negative sizes are errors
+Dims contiguous_strides(const Dims& sizes);
+Dims broadcast(const Dims& a, const Dims& b, const char* who);
+bool can_broadcast(const Dims& from, const Dims& to);
+
+// A dimension index in [-rank, rank) made non-negative; a zero-dim tensor accepts 0 and -1.
+int64_t wrap_axis(int64_t axis, size_t rank, const char* who);
+// The axes as one flag per dimension; no or empty axes means all; duplicates are errors.
+std::vector<bool> axis_set(const OptDims& axes, size_t rank, const char* who);
+
+}  // namespace fg

@@ -1,0 +1,77 @@
+#include "tensor/generator.h"
+
+#include <pthread.h>
+
+#include <mutex>
+#include <random>
+
+namespace fg {
+
+namespace {
+
+// One lock for all generators: it is held for a few instructions once per random op, and a single
+// lock is easily made safe for fork().
+constinit std::mutex mutex;
+
+[[maybe_unused]] const int fork_handlers =
+    pthread_atfork([] { mutex.lock(); }, [] { mutex.unlock(); }, [] { mutex.unlock(); });
+
+}  // namespace
+
+Generator::Generator(uint64_t seed) : state_(std::make_shared<PhiloxKey>(seed, 0)) {}
+
+Generator Generator::clone() const {
+  Generator copy;
+  *copy.state_ = get_state();
+  return copy;
+}
+
+void Generator::manual_seed(uint64_t seed) const { set_state({seed, 0}); }
+
+uint64_t Generator::seed() const {
+  uint64_t seed = nondeterministic_seed();
+  manual_seed(seed);
+  return seed;
+}
+
+uint64_t Generator::current_seed() const { return get_state().seed; }
+
+uint64_t Generator::get_offset() const { return get_state().offset; }
+
+void Generator::set_offset(uint64_t offset) const {
+  std::lock_guard lock(mutex);
+  state_->offset = offset;
+}
+
+PhiloxKey Generator::get_state() const {
+  std::lock_guard lock(mutex);
+  return *state_;
+}
+
+void Generator::set_state(PhiloxKey state) const {
+  std::lock_guard lock(mutex);
+  *state_ = state;
+}
+
+PhiloxKey Generator::reserve(uint64_t numbers) const {
+  std::lock_guard lock(mutex);
+  PhiloxKey key = *state_;
+  state_->offset += numbers;
+  return key;
+}
+
+const Generator& default_generator() {
+  // Kept for ever: threads may still draw while the program ends.
+  static const Generator& generator = *new Generator(nondeterministic_seed());
+  return generator;
+}
+
+void manual_seed(uint64_t seed) { default_generator().manual_seed(seed); }
+
+uint64_t nondeterministic_seed() {
+  std::random_device device;
+  // 53 bits: the seed survives languages whose numbers are doubles, as PyTorch's does.
+  return (uint64_t{device()} << 32 | device()) & ((uint64_t{1} << 53) - 1);
+}
+
+}  // namespace fg

@@ -1,0 +1,31 @@
+#include "tensor/impl.h"
+
+#include "tensor/allocator.h"
+#include "tensor/modes.h"
+
+namespace fg {
+
+thread_local Modes modes;
+
+void* TensorImpl::operator new(size_t bytes) { return small_allocate(bytes); }
+void TensorImpl::operator delete(void* pointer) { small_deallocate(pointer); }
+
+bool is_contiguous(const Dims& sizes, const Dims& strides) {
+  Dim expected = 1;
+  for (size_t i = sizes.size(); i-- > 0;) {
+    if (sizes[i] == 0) return true;
+    if (sizes[i] == 1) continue;
+    if (!(strides[i] == expected)) return false;
+    expected *= sizes[i];
+  }
+  return true;
+}
+
+void TensorImpl::set_layout(const Dims& new_sizes, const Dims& new_strides) {
+  sizes = new_sizes;
+  strides = new_strides;
+  numel = product(sizes);
+  contiguous = is_contiguous(sizes, strides);
+}
+
+}  // namespace fg

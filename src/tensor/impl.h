@@ -1,0 +1,57 @@
+// TensorImpl: what a Tensor points to. Sizes and strides inline up to five dimensions, autograd
+// data only when needed, the version counter in the storage unless the tensor has its own.
+#pragma once
+
+#include "tensor/dims.h"
+#include "tensor/dtype.h"
+#include "tensor/storage.h"
+
+namespace fg {
+
+// Version of a tensor that shares memory but not history with others (`x.data()`).
+struct VersionCounter : Counted {
+  std::atomic<uint32_t> value{0};
+  static void destroy(VersionCounter* counter) { delete counter; }
+};
+
+// The base of what autograd keeps with a tensor; defined in the autograd layer.
+struct AutogradData {
+  virtual ~AutogradData() = default;
+};
+
+struct TensorImpl : Counted {
+  Ref<Storage> storage;       // none for abstract tensors
+  char* data = nullptr;       // first element
+  Dims sizes, strides;        // strides in elements
+  Dim offset = 0, numel = 0;  // offset in elements
+  DType dtype = DType::f32;
+  bool contiguous = true;
+  bool wrapped_number = false;  // was a plain number: weak in promotion, seen by no saved hook
+  bool inference = false;       // made in inference mode
+  Ref<VersionCounter> own_version;
+  AutogradData* autograd = nullptr;
+
+  ~TensorImpl() { delete autograd; }
+  static void destroy(TensorImpl* impl) { delete impl; }
+  static void* operator new(size_t bytes);
+  static void operator delete(void* pointer);
+
+  bool is_abstract() const { return !storage; }
+  uint32_t version() const {
+    return own_version ? own_version->value.load(std::memory_order_relaxed)
+           : storage   ? storage->version.load(std::memory_order_relaxed)
+                       : 0;
+  }
+  void bump_version() {
+    if (own_version)
+      own_version->value.fetch_add(1, std::memory_order_relaxed);
+    else if (storage)
+      storage->version.fetch_add(1, std::memory_order_relaxed);
+  }
+  // Sets sizes and strides and what follows from them.
+  void set_layout(const Dims& new_sizes, const Dims& new_strides);
+};
+
+bool is_contiguous(const Dims& sizes, const Dims& strides);
+
+}  // namespace fg

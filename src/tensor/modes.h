@@ -1,0 +1,57 @@
+// What the current thread is doing: grad mode, inference mode, and the interpreter that sees every
+// primitive before the eager kernels do (none in the common case).
+#pragma once
+
+namespace fg {
+
+namespace ir {
+class Interpreter;
+}
+
+struct Modes {
+  bool grad_enabled = true;
+  bool inference = false;
+  ir::Interpreter* interpreter = nullptr;
+};
+
+// initial-exec: one instruction instead of a call in a shared library; this block is small.
+extern thread_local Modes modes __attribute__((tls_model("initial-exec")));
+
+// Restores on scope exit whatever the scope changed.
+class ModesGuard {
+ public:
+  ModesGuard() : saved_(modes) {}
+  ~ModesGuard() { modes = saved_; }
+  ModesGuard(const ModesGuard&) = delete;
+  ModesGuard& operator=(const ModesGuard&) = delete;
+
+ private:
+  Modes saved_;
+};
+
+class AutoGradMode : ModesGuard {
+ public:
+  explicit AutoGradMode(bool enabled) { modes.grad_enabled = enabled; }
+};
+class NoGradGuard : AutoGradMode {
+ public:
+  NoGradGuard() : AutoGradMode(false) {}
+};
+class EnableGradGuard : AutoGradMode {
+ public:
+  EnableGradGuard() : AutoGradMode(true) {}
+};
+// Nothing is recorded and new tensors carry no version counter; `false` leaves the mode again.
+class InferenceMode : ModesGuard {
+ public:
+  explicit InferenceMode(bool enabled = true) {
+    modes.inference = enabled;
+    modes.grad_enabled = !enabled;
+  }
+  static bool is_enabled() { return modes.inference; }
+};
+
+inline bool is_grad_enabled() { return modes.grad_enabled; }
+inline void set_grad_enabled(bool enabled) { modes.grad_enabled = enabled; }
+
+}  // namespace fg

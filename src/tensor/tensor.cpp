@@ -1,0 +1,290 @@
+#include "tensor/tensor.h"
+
+#include <cstring>
+#include <ostream>
+
+#include "base/fail.h"
+#include "tensor/format.h"
+
+namespace fg {
+
+static size_t byte_count(Dim elements, DType dtype, const Dims& sizes) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(elements.value(), static_cast<int64_t>(item_size(dtype)), &bytes)) {
+    fail(ErrorKind::memory, "a tensor of sizes {} and dtype {} has more bytes than 2^63",
+         text(sizes), name(dtype));
+  }
+  return static_cast<size_t>(bytes);
+}
+
+// Elements from the first to the last that a geometry reaches.
+static Dim reach(const Dims& sizes, const Dims& strides) {
+  Dim last = 0;
+  for (size_t i = 0; i < sizes.size(); i++) {
+    if (sizes[i] == 0) return 0;
+    last += (sizes[i] - 1) * strides[i];
+  }
+  return last + 1;
+}
+
+static Tensor with_storage(Ref<Storage> storage, const Dims& sizes, const Dims& strides,
+                           DType dtype) {
+  auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+  impl->data = storage->data();
+  impl->storage = std::move(storage);
+  impl->dtype = dtype;
+  impl->inference = modes.inference;
+  impl->set_layout(sizes, strides);
+  return Tensor(std::move(impl));
+}
+
+Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype) {
+  Dim elements = product(sizes) == 0 ? Dim(0) : reach(sizes, strides);
+  return with_storage(Storage::create(byte_count(elements, dtype, sizes)), sizes, strides, dtype);
+}
+
+Tensor empty_tensor(const Dims& sizes, DType dtype) {
+  Dim numel = product(sizes);
+  auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+  impl->storage = Storage::create(byte_count(numel, dtype, sizes));
+  impl->data = impl->storage->data();
+  impl->dtype = dtype;
+  impl->inference = modes.inference;
+  impl->sizes = sizes;
+  impl->strides = contiguous_strides(sizes);
+  impl->numel = numel;
+  return Tensor(std::move(impl));
+}
+
+Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim offset) {
+  auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+  const TensorImpl& from = *base.impl();
+  impl->storage = from.storage;
+  impl->own_version = from.own_version;
+  impl->dtype = from.dtype;
+  impl->inference = from.inference;
+  impl->offset = offset;
+  if (from.storage) {
+    int64_t start = offset.value() * static_cast<int64_t>(item_size(from.dtype));
+    impl->data = from.storage->data() + start;
+  }
+  impl->set_layout(sizes, strides);
+  return Tensor(std::move(impl));
+}
+
+Tensor alias(const Tensor& base) {
+  Tensor copy = alias(base, base.sizes(), base.strides(), base.impl()->offset);
+  copy.impl()->wrapped_number = base.impl()->wrapped_number;
+  return copy;
+}
+
+Tensor abstract_tensor(const Dims& sizes, DType dtype) {
+  auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+  impl->dtype = dtype;
+  impl->set_layout(sizes, contiguous_strides(sizes));
+  return Tensor(std::move(impl));
+}
+
+Tensor scalar_tensor(const Scalar& value, DType dtype) {
+  Tensor result = empty_tensor({}, dtype);
+  visit(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    *reinterpret_cast<T*>(result.data_ptr()) = value.to<T>();
+  });
+  return result;
+}
+
+Tensor::Tensor(const Scalar& number) : Tensor(scalar_tensor(number, number.dtype())) {
+  impl_->wrapped_number = true;
+}
+
+Tensor from_blob(void* data, const Dims& sizes, DType dtype, std::function<void(void*)> deleter,
+                 const OptDims& strides) {
+  Dim numel = product(sizes);
+  if (!data && numel > 0) {
+    fail(ErrorKind::value, "from_blob: the pointer is null but sizes {} hold elements",
+         text(sizes));
+  }
+  if (strides && strides->size() != sizes.size()) {
+    fail(ErrorKind::value, "from_blob: got {} strides for {} sizes; give one stride per size",
+         strides->size(), sizes.size());
+  }
+  Dims layout = strides ? *strides : contiguous_strides(sizes);
+  size_t bytes = byte_count(numel == 0 ? Dim(0) : reach(sizes, layout), dtype, sizes);
+  return with_storage(Storage::borrow(data, bytes, std::move(deleter)), sizes, layout, dtype);
+}
+
+int64_t Tensor::stride(int64_t axis) const {
+  return impl_->strides[wrap_axis(axis, impl_->sizes.size(), "stride")].value();
+}
+
+Dim Tensor::dim_size(int64_t axis) const {
+  if (impl_->sizes.empty()) {
+    fail(ErrorKind::index, "size: dimension {} of a zero-dim tensor; it has no dimensions", axis);
+  }
+  return impl_->sizes[wrap_axis(axis, impl_->sizes.size(), "size")];
+}
+
+void Tensor::check_element_type(DType wanted) const {
+  if (dtype() != wanted) {
+    fail(ErrorKind::type, "data_ptr: expected elements of {} but the tensor holds {}", name(wanted),
+         name(dtype()));
+  }
+}
+
+uint32_t Tensor::_version() const {
+  if (is_inference()) {
+    fail(
+        "_version: inference tensors do not track versions; make the tensor outside inference "
+        "mode");
+  }
+  return impl_->version();
+}
+
+Scalar Tensor::item() const {
+  if (numel() != 1) {
+    fail("item: a tensor of sizes {} has {} elements; only one element converts to a number",
+         fg::text(sizes()), numel());
+  }
+  if (is_abstract()) fail("item: this tensor has sizes but no data; read values outside capture");
+  return visit(dtype(), [&](auto zero) -> Scalar {
+    using T = decltype(zero);
+    T value = *reinterpret_cast<const T*>(impl_->data);
+    if constexpr (std::is_arithmetic_v<T>)
+      return value;
+    else
+      return static_cast<float>(value);
+  });
+}
+
+// Calls f(pointer to element) in logical order.
+template <class F>
+static void each_element(const TensorImpl& impl, F f) {
+  int64_t count = impl.numel.value();
+  size_t rank = impl.sizes.size();
+  size_t item = item_size(impl.dtype);
+  std::vector<int64_t> index(rank, 0);
+  int64_t position = 0;
+  for (int64_t n = 0; n < count; n++) {
+    f(impl.data + position * static_cast<int64_t>(item));
+    for (size_t d = rank; d-- > 0;) {
+      position += impl.strides[d].value();
+      if (++index[d] < impl.sizes[d].value()) break;
+      position -= impl.strides[d].value() * impl.sizes[d].value();
+      index[d] = 0;
+    }
+  }
+}
+
+template <class T>
+std::vector<T> Tensor::to_vector() const {
+  std::vector<T> out;
+  out.reserve(static_cast<size_t>(numel()));
+  visit(dtype(), [&](auto zero) {
+    using S = decltype(zero);
+    each_element(*impl_, [&](const char* element) {
+      S value = *reinterpret_cast<const S*>(element);
+      if constexpr (std::is_arithmetic_v<S>)
+        out.push_back(static_cast<T>(value));
+      else
+        out.push_back(static_cast<T>(static_cast<float>(value)));
+    });
+  });
+  return out;
+}
+template std::vector<double> Tensor::to_vector<double>() const;
+template std::vector<float> Tensor::to_vector<float>() const;
+template std::vector<int64_t> Tensor::to_vector<int64_t>() const;
+
+template <class T>
+Tensor tensor(const std::vector<T>& values, OptDType dtype) {
+  DType natural = std::is_floating_point_v<T> ? default_dtype() : DTypeOf<T>::value;
+  Tensor result = empty_tensor({static_cast<int64_t>(values.size())}, dtype.value_or(natural));
+  visit(result.dtype(), [&](auto zero) {
+    using S = decltype(zero);
+    S* out = reinterpret_cast<S*>(result.data_ptr());
+    for (size_t i = 0; i < values.size(); i++) out[i] = Scalar(T(values[i])).to<S>();
+  });
+  return result;
+}
+template Tensor tensor(const std::vector<double>&, OptDType);
+template Tensor tensor(const std::vector<float>&, OptDType);
+template Tensor tensor(const std::vector<int64_t>&, OptDType);
+template Tensor tensor(const std::vector<int32_t>&, OptDType);
+template Tensor tensor(const std::vector<bool>&, OptDType);
+
+// Sizes and numbers of nested braces; every list of one depth must be equally long.
+static void flatten(const TensorData& data, size_t depth, Dims& sizes,
+                    std::vector<Scalar>& numbers) {
+  if (!data.is_list) {
+    if (depth != sizes.size())
+      fail(ErrorKind::value, "tensor: numbers and lists are mixed at depth {}", depth);
+    numbers.push_back(data.number);
+    return;
+  }
+  auto length = static_cast<int64_t>(data.list.size());
+  if (depth == sizes.size() && numbers.empty()) sizes.push_back(length);
+  if (depth >= sizes.size() || !(sizes[depth] == length)) {
+    fail(ErrorKind::value, "tensor: expected lists of length {} at depth {} but got length {}",
+         depth < sizes.size() ? sizes[depth].text() : "0", depth, length);
+  }
+  for (const TensorData& element : data.list) flatten(element, depth + 1, sizes, numbers);
+}
+
+Tensor tensor(const TensorData& data, OptDType dtype) {
+  Dims sizes;
+  std::vector<Scalar> numbers;
+  flatten(data, 0, sizes, numbers);
+  DType natural = numbers.empty() ? default_dtype() : kBool;
+  for (const Scalar& number : numbers) {
+    natural = promote(natural, number.is_floating() ? default_dtype() : number.dtype());
+  }
+  Tensor result = empty_tensor(sizes, dtype.value_or(natural));
+  visit(result.dtype(), [&](auto zero) {
+    using S = decltype(zero);
+    S* out = reinterpret_cast<S*>(result.data_ptr());
+    for (size_t i = 0; i < numbers.size(); i++) out[i] = numbers[i].to<S>();
+  });
+  return result;
+}
+
+TensorIndex::TensorIndex(const char* dots) : kind(Kind::ellipsis) {
+  if (std::strcmp(dots, "...") != 0) {
+    fail(ErrorKind::index, "index: got the string \"{}\"; only \"...\" is an index", dots);
+  }
+}
+
+TensorIndex::TensorIndex(bool value) : kind(Kind::tensor), tensor(scalar_tensor(value, kBool)) {}
+
+static int category(DType dtype) {
+  return dtype == DType::boolean ? 0 : is_integral(dtype) ? 1 : 2;
+}
+
+// Joins the dtypes of one rank: tensors with dimensions, zero-dim tensors, numbers.
+static OptDType join(OptDType a, OptDType b) { return a && b ? promote(*a, *b) : a ? a : b; }
+
+DType result_type(std::span<const Tensor* const> tensors) {
+  OptDType with_dims, zero_dim, number;
+  for (const Tensor* t : tensors) {
+    DType dtype = t->dtype();
+    if (t->impl()->wrapped_number)
+      number = join(number, dtype == kDouble ? default_dtype() : dtype);
+    else if (t->dim() == 0)
+      zero_dim = join(zero_dim, dtype);
+    else
+      with_dims = join(with_dims, dtype);
+  }
+  auto outrank = [](OptDType strong, OptDType weak) -> OptDType {
+    if (!strong || !weak) return strong ? strong : weak;
+    return category(*weak) > category(*strong) ? promote(*strong, *weak) : *strong;
+  };
+  return *outrank(with_dims, outrank(zero_dim, number));
+}
+
+std::string Scalar::text() const {
+  if (dtype_ == DType::boolean) return integer_ ? "true" : "false";
+  if (is_floating()) return fmt::format("{}", real_);
+  return std::to_string(integer_);
+}
+
+}  // namespace fg

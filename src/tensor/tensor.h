@@ -1,0 +1,167 @@
+// Tensor: a reference to a strided array. Copying a Tensor copies the reference. The methods are
+// declared here and defined by the layers that own them: arithmetic in ops, gradients in autograd.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "tensor/generator.h"
+#include "tensor/impl.h"
+#include "tensor/modes.h"
+#include "tensor/scalar.h"
+
+namespace fg {
+
+namespace autograd {
+class Node;
+struct HookHandle;
+}  // namespace autograd
+
+class Tensor;
+using Tensors = std::vector<Tensor>;
+using OptInt = std::optional<int64_t>;
+using OptFloat = std::optional<double>;
+using OptBool = std::optional<bool>;
+struct Slice {  // start:stop:step; what is absent means "from the beginning", "to the end", 1
+  OptInt start, stop;
+  int64_t step = 1;
+};
+struct TensorIndex;
+
+class Tensor {
+ public:
+  Tensor() = default;
+  explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
+  // A number may stand where a tensor may: weak in promotion, as in `x + 1`.
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  Tensor(T number) : Tensor(Scalar(number)) {}  // NOLINT: implicit on purpose
+  Tensor(const Scalar& number);                 // NOLINT
+
+  // ---- what it is
+  bool defined() const { return static_cast<bool>(impl_); }
+  TensorImpl* impl() const { return impl_.get(); }
+  const Ref<TensorImpl>& ref() const { return impl_; }
+  bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
+  void reset() { impl_ = nullptr; }
+
+  DType dtype() const { return impl_->dtype; }
+  const Dims& sizes() const { return impl_->sizes; }
+  const Dims& strides() const { return impl_->strides; }
+  int64_t dim() const { return static_cast<int64_t>(impl_->sizes.size()); }
+  int64_t numel() const { return impl_->numel.value(); }
+  int64_t size(int64_t axis) const { return dim_size(axis).value(); }
+  int64_t stride(int64_t axis) const;
+  Dim dim_size(int64_t axis) const;  // as size, but may be a symbol
+  int64_t storage_offset() const { return impl_->offset.value(); }
+  bool is_contiguous() const { return impl_->contiguous; }
+  bool is_floating_point() const { return is_floating(dtype()); }
+  bool is_abstract() const { return impl_->is_abstract(); }
+  std::string text() const;  // as PyTorch prints it
+
+  // ---- memory
+  void* data_ptr() const { return impl_->data; }
+  template <class T>
+  T* data_ptr() const {
+    check_element_type(DTypeOf<T>::value);
+    return reinterpret_cast<T*>(impl_->data);
+  }
+  Scalar item() const;  // the only element
+  template <class T>
+  T item() const {
+    return item().to<T>();
+  }
+  template <class T>
+  std::vector<T> to_vector() const;  // elements in logical order, converted
+  uint32_t _version() const;
+  size_t use_count() const { return impl_->use_count(); }
+
+  // ---- gradients
+  bool requires_grad() const { return impl_->autograd && autograd_requires_grad(); }
+  const Tensor& requires_grad_(bool requires_grad = true) const;
+  const Tensor& set_requires_grad(bool on) const { return requires_grad_(on); }
+  const Tensor& grad() const;
+  void set_grad(const Tensor& grad) const;
+  Ref<autograd::Node> grad_fn() const;
+  bool is_leaf() const;
+  int64_t output_nr() const;
+  void backward(const Tensor& gradient = {}, OptBool retain_graph = {}, bool create_graph = false,
+                const Tensors& inputs = {}) const;
+  autograd::HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
+  autograd::HookHandle register_post_accumulate_grad_hook(
+      std::function<void(const Tensor&)> hook) const;
+  void retain_grad() const;
+  bool retains_grad() const;
+  Tensor detach() const;
+  const Tensor& detach_() const;
+  Tensor data() const;  // same memory, no history, a version counter of its own
+  void set_data(const Tensor& data) const;
+  bool is_view() const;
+  Tensor _base() const;
+  bool is_inference() const { return impl_->inference; }
+
+#include "tensor/tensor_methods.inc"
+
+ private:
+  void check_element_type(DType dtype) const;
+  bool autograd_requires_grad() const;
+
+  Ref<TensorImpl> impl_;
+};
+
+std::ostream& operator<<(std::ostream& out, const Tensor& tensor);
+
+// One part of an index: an integer, a slice, None, Ellipsis, a bool, or a tensor of positions.
+struct TensorIndex {
+  enum class Kind : uint8_t { integer, slice, none, ellipsis, tensor };
+  Kind kind;
+  int64_t integer = 0;
+  Slice slice{};
+  Tensor tensor{};
+
+  TensorIndex(int64_t i) : kind(Kind::integer), integer(i) {}          // NOLINT
+  TensorIndex(int i) : TensorIndex(int64_t{i}) {}                      // NOLINT
+  TensorIndex(Slice s) : kind(Kind::slice), slice(s) {}                // NOLINT
+  TensorIndex(std::nullopt_t) : kind(Kind::none) {}                    // NOLINT
+  TensorIndex(const char* dots);                                       // NOLINT: "..."
+  TensorIndex(bool value);                                             // NOLINT: a zero-dim mask
+  TensorIndex(Tensor t) : kind(Kind::tensor), tensor(std::move(t)) {}  // NOLINT
+};
+
+// ---- making tensors without going through an op
+Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype);
+Tensor empty_tensor(const Dims& sizes, DType dtype);
+// A tensor over the storage of `base` with another geometry: no history, no view relation.
+Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim offset);
+Tensor alias(const Tensor& base);
+// Sizes and dtype without data, for shape rules; sizes may be symbols.
+Tensor abstract_tensor(const Dims& sizes, DType dtype);
+Tensor scalar_tensor(const Scalar& value, DType dtype);
+// Shares the user's memory; `deleter` runs when the last tensor over it is gone.
+Tensor from_blob(void* data, const Dims& sizes, DType dtype,
+                 std::function<void(void*)> deleter = {}, const OptDims& strides = {});
+
+// Nested braces of numbers: tensor({{1, 2}, {3, 4}}) is an int64 matrix, tensor({1., 2.}) has the
+// default float dtype.
+struct TensorData {
+  template <class T>
+    requires std::is_arithmetic_v<T>
+  TensorData(T number) : number(number) {}                                           // NOLINT
+  TensorData(std::initializer_list<TensorData> list) : is_list(true), list(list) {}  // NOLINT
+  Scalar number;
+  bool is_list = false;
+  std::vector<TensorData> list;
+};
+Tensor tensor(const TensorData& data, OptDType dtype = {});
+template <class T>
+Tensor tensor(const std::vector<T>& values, OptDType dtype = {});
+
+// The dtype an arithmetic op computes in: dimensions outrank zero-dim tensors, which outrank
+// numbers, unless the category (bool < integer < float) is higher.
+DType result_type(std::span<const Tensor* const> tensors);
+
+}  // namespace fg

@@ -1,0 +1,50 @@
+#!/usr/bin/env python3
+"""Fails when a file of src/<layer>/ includes a layer to its right in src/layers.txt.
+
+Layers in one comma group (`cli, python`) stand side by side and do not include each other.
+Usage: check_layers.py [root of a checkout]
+"""
+
+import pathlib
+import re
+import sys
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def read_ranks(line):
+    groups = [group.split(",") for group in line.split("->")]
+    return {name.strip(): rank for rank, group in enumerate(groups) for name in group}
+
+
+def problems_of_file(path, layer, ranks):
+    for match in INCLUDE.finditer(path.read_text()):
+        target, slash, _ = match.group(1).partition("/")
+        if not slash or target not in ranks:
+            yield f'{path}: "{match.group(1)}" is not a full path below src'
+        elif target != layer and ranks[target] >= ranks[layer]:
+            yield f'{path}: layer {layer} includes "{match.group(1)}", which is not to its left'
+
+
+def problems(root):
+    source = root / "src"
+    ranks = read_ranks((source / "layers.txt").read_text())
+    for folder in sorted(path for path in source.iterdir() if path.is_dir()):
+        if folder.name not in ranks:
+            yield f"{folder}: this folder is no layer of src/layers.txt"
+            continue
+        for path in sorted(folder.rglob("*")):
+            if path.suffix in (".h", ".inc", ".cpp"):
+                yield from problems_of_file(path, folder.name, ranks)
+
+
+def main():
+    root = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+    found = list(problems(root))
+    for problem in found:
+        print(problem)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
