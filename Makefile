@@ -11,7 +11,7 @@ TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
 # What a second compiler reads; --target=aarch64-linux-gnu may be added here.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -DFOREGRAD_VERSION='""'
 
-.PHONY: help run test check format clang sanitize bench clean packages
+.PHONY: help build run test check format clang sanitize bench clean packages
 help:
 	@echo "make run       train the two-layer network of examples/; writes loss.svg"
 	@echo "make test      build everything and run all tests"
@@ -30,6 +30,9 @@ build/%/CMakeCache.txt: | packages
 	@cmake --preset $* $$(command -v ninja >/dev/null && echo -G Ninja)
 
 build = cmake --build build/$(1) -j $(JOBS)
+
+build: packages build/release/CMakeCache.txt
+	@$(call build,release) --target foregrad
 
 run: packages build/release/CMakeCache.txt
 	@$(call build,release) --target two_layer_network

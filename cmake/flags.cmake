@@ -27,7 +27,7 @@ if(FOREGRAD_SANITIZE)
   # Small objects come from malloc, so that the sanitizers see each of them.
   add_compile_definitions(FOREGRAD_SANITIZE)
   add_compile_options(-fsanitize=${FOREGRAD_SANITIZE} -fno-sanitize-recover=all
-    -fno-omit-frame-pointer -O1 -g1)
+    -fno-omit-frame-pointer -O1 -g1 -Wno-maybe-uninitialized)  # a false alarm at -O1
   add_link_options(-fsanitize=${FOREGRAD_SANITIZE})
 else()
   target_link_libraries(foregrad_dependencies INTERFACE mimalloc)
@@ -37,5 +37,12 @@ endif()
 function(fg_kernel_flags target folder)
   if(folder MATCHES "^(ops|ir)$")
     target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1>)
+    # g++ may clone a formula's lambda, and `flatten` skips clones.
+    target_compile_options(${target} PRIVATE -fno-ipa-sra -fno-ipa-cp)
+    if(FOREGRAD_SANITIZE MATCHES "address")
+      # Checks as calls: inlined into vector code they make g++ six times slower.
+      target_compile_options(${target} PRIVATE --param=asan-stack=0
+        --param=asan-instrumentation-with-call-threshold=0)
+    endif()
   endif()
 endfunction()

@@ -24,6 +24,7 @@ NOT_CODE = re.compile(
     re.DOTALL)
 SCOPE = re.compile(r"\b(namespace|class|struct|union|enum|extern)\b[^()=]*$")
 FUNCTION = re.compile(r"\)[\s\w&:<>,*()\[\]{}.\->]*$|\[[^\[\]]*\]\s*$")
+SPECIALISATION = re.compile(r"\b(?:struct|class)\s+[\w:]+\s*<.*>\s*$", re.DOTALL)
 ATTRIBUTE = re.compile(r"\balignas\([^()]*\)|__attribute__\(\(.*?\)\)")
 MEMBER_BRACES = re.compile(r"([:,]\s+\w+_)\{([^{}]*)\}")  # A(int x) : member_{x} {
 NAME = re.compile(r"([\w:~]+)\s*\(")
@@ -35,6 +36,8 @@ def blank(match):
 
 def is_function(head):
     head = ATTRIBUTE.sub("", head)
+    if SPECIALISATION.search(head):
+        return False
     if SCOPE.search(head) and not re.search(r"\)[^()]*$", head):
         return False
     return bool(FUNCTION.search(head))

@@ -2,6 +2,7 @@
 
 #include "autograd/graph_task.h"
 #include "ops/arithmetic.h"
+#include "ops/create.h"
 
 namespace fg::autograd {
 
@@ -10,23 +11,38 @@ AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable))
   add_input_metadata(variable_.sizes(), variable_.dtype());
 }
 
-// A gradient may be kept without a copy when nobody else can see it and its layout is the leaf's.
-static bool can_steal(const Tensor& grad, const Tensor& variable) {
+const std::shared_ptr<NodeHooks>& AccumulateGrad::ensure_hooks() {
+  AutogradMeta& meta = ensure_meta(variable_);
+  if (!meta.leaf_hooks) meta.leaf_hooks = std::make_shared<NodeHooks>();
+  share_hooks(meta.leaf_hooks);
+  return meta.leaf_hooks;
+}
+
+// The leaf's, unless that has gaps or reaches an element twice: then a gradient is contiguous.
+static Dims layout_of_grad(const Tensor& variable) {
+  if (variable.is_contiguous()) return variable.strides();
+  Dims dense = ops::preserved_strides(variable);
+  return dense == variable.strides() ? dense : contiguous_strides(variable.sizes());
+}
+
+// A gradient may be kept without a copy when nobody else can see it and its layout is right.
+static bool can_steal(const Tensor& grad, const Dims& layout) {
   const TensorImpl& impl = *grad.impl();
   return impl.use_count() == 1 && impl.storage && impl.storage->use_count() == 1 &&
-         grad.strides() == variable.strides() && !grad.requires_grad();
+         grad.strides() == layout && !grad.requires_grad();
 }
 
 void accumulate(const Tensor& variable, Tensor grad, bool create_graph) {
   AutogradMeta& meta = ensure_meta(variable);
   if (!meta.grad.defined()) {
+    Dims layout = layout_of_grad(variable);
     if (create_graph)
       meta.grad = grad.clone();
-    else if (can_steal(grad, variable))
+    else if (can_steal(grad, layout))
       meta.grad = alias(grad);
     else {
       NoGradGuard no_grad;
-      meta.grad = empty_strided_tensor(variable.sizes(), variable.strides(), grad.dtype());
+      meta.grad = empty_strided_tensor(variable.sizes(), layout, grad.dtype());
       meta.grad.copy_(grad);
     }
     return;

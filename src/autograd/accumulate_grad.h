@@ -12,6 +12,7 @@ class AccumulateGrad : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   Tensors apply(Tensors&& grads) override;
   const Tensor& variable() const { return variable_; }
+  const std::shared_ptr<NodeHooks>& ensure_hooks() override;  // kept by the leaf
 
  private:
   Tensor variable_;

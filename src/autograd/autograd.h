@@ -1,7 +1,7 @@
 // The gradient API: backward() accumulates into leaves, grad() returns gradients.
 #pragma once
 
-#include "autograd/graph_task.h"
+#include "autograd/introspection.h"
 #include "autograd/saved_value.h"
 
 namespace fg::autograd {

@@ -1,6 +1,7 @@
 #include "autograd/engine.h"
 
 #include <thread>
+#include <unordered_set>
 
 #include "autograd/graph_task.h"
 #include "autograd/hooks.h"
@@ -26,10 +27,11 @@ using ReadyQueue = std::priority_queue<NodeState*, std::vector<NodeState*>, Newe
 // Counts for every reachable node how many gradients it must wait for.
 void count_dependencies(GraphTask& task, const std::vector<Edge>& roots, uint64_t min_topological) {
   std::vector<Node*> stack;
-  auto visit = [&](Node* node) {
-    if (task.find(node)) return;
-    task.state(node);
-    stack.push_back(node);
+  auto visit = [&](Node* node) -> NodeState& {
+    bool fresh;
+    NodeState& state = task.state(node, &fresh);
+    if (fresh) stack.push_back(node);
+    return state;
   };
   for (const Edge& root : roots) visit(root.node.get());
   while (!stack.empty()) {
@@ -37,9 +39,7 @@ void count_dependencies(GraphTask& task, const std::vector<Edge>& roots, uint64_
     stack.pop_back();
     if (node->topological_nr() < min_topological) continue;
     for (const Edge& edge : node->next_edges()) {
-      if (!edge.is_valid()) continue;
-      visit(edge.node.get());
-      task.state(edge.node.get()).dependencies++;
+      if (edge.is_valid()) visit(edge.node.get()).dependencies++;
     }
   }
 }
@@ -60,10 +60,10 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
     Node* node;
     size_t next;
   };
-  std::unordered_map<Node*, bool> seen;
+  std::unordered_set<Node*> seen;
   std::vector<Frame> stack;
   auto push = [&](Node* node) {
-    if (node->topological_nr() >= min_topological && seen.emplace(node, true).second) {
+    if (node->topological_nr() >= min_topological && seen.insert(node).second) {
       stack.push_back({node, 0});
     }
   };

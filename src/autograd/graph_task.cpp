@@ -13,8 +13,23 @@ GraphTask::GraphTask(bool keep, bool create) : keep_graph(keep), create_graph(cr
   id = counter.fetch_add(1, std::memory_order_relaxed);
 }
 
-NodeState& GraphTask::state(Node* node) {
-  NodeState*& slot = index_[node];
+size_t GraphTask::place(const Node* node) const {
+  uint64_t hash = reinterpret_cast<uintptr_t>(node) * 0x9E3779B97F4A7C15u;
+  size_t at = hash >> 32 & (table_.size() - 1);
+  while (table_[at] && table_[at]->node != node) at = (at + 1) & (table_.size() - 1);
+  return at;
+}
+
+void GraphTask::grow() {
+  std::vector<NodeState*> bigger(std::max<size_t>(64, 2 * table_.size()));
+  table_.swap(bigger);
+  for (NodeState& state : states_) table_[place(state.node)] = &state;
+}
+
+NodeState& GraphTask::state(Node* node, bool* fresh) {
+  if (2 * states_.size() >= table_.size()) grow();
+  NodeState*& slot = table_[place(node)];
+  if (fresh) *fresh = !slot;
   if (!slot) {
     slot = &states_.emplace_back();
     slot->node = node;
@@ -22,9 +37,8 @@ NodeState& GraphTask::state(Node* node) {
   return *slot;
 }
 
-NodeState* GraphTask::find(const Node* node) {
-  auto found = index_.find(node);
-  return found == index_.end() ? nullptr : found->second;
+NodeState* GraphTask::find(const Node* node) const {
+  return table_.empty() ? nullptr : table_[place(node)];
 }
 
 GraphTask* current_task() { return innermost; }

@@ -3,9 +3,8 @@
 
 #include <deque>
 #include <queue>
-#include <unordered_map>
 
-#include "autograd/node.h"
+#include "autograd/introspection.h"
 
 namespace fg::autograd {
 
@@ -28,12 +27,17 @@ class GraphTask {
   Tensors captured;
   Node* current_node = nullptr;
 
-  NodeState& state(Node* node);
-  NodeState* find(const Node* node);
+  // The state of a node, made when it is first asked for; `fresh` tells.
+  NodeState& state(Node* node, bool* fresh = nullptr);
+  NodeState* find(const Node* node) const;
   std::deque<NodeState>& states() { return states_; }
 
  private:
-  std::unordered_map<const Node*, NodeState*> index_;
+  size_t place(const Node* node) const;
+  void grow();
+
+  // Open addressing by address: a lookup per edge is what backward spends its time on.
+  std::vector<NodeState*> table_;
   std::deque<NodeState> states_;
 };
 
@@ -53,12 +57,5 @@ class CurrentTask {
 
 // Whether the running task wants gradients to reach `node`; true outside of a task.
 bool task_wants(const Node* node);
-
-// ---- introspection (all but the first are errors outside of backward)
-int64_t current_graph_task_id();  // -1 outside
-Ref<Node> current_graph_task_node();
-bool will_engine_execute_node(const Ref<Node>& node);
-std::vector<Ref<Node>> current_graph_task_execution_order();
-bool current_graph_task_keep_graph();
 
 }  // namespace fg::autograd

@@ -19,11 +19,9 @@ Ref<Node> grad_accumulator(const Tensor& leaf) {
   AutogradMeta& meta = ensure_meta(leaf);
   std::lock_guard lock(meta.mutex);
   if (Ref<Node> found = meta.accumulator.lock()) return found;
-  auto* accumulator = new AccumulateGrad(leaf);
-  auto node = Ref<Node>::adopt(accumulator);
-  if (!meta.leaf_hooks) meta.leaf_hooks = std::make_shared<NodeHooks>();
-  node->share_hooks(meta.leaf_hooks);
-  meta.accumulator = WeakNode(node);
+  auto node = Ref<Node>::adopt(new AccumulateGrad(leaf));
+  if (meta.leaf_hooks) node->share_hooks(meta.leaf_hooks);
+  meta.accumulator.point_to(node.get());
   return node;
 }
 

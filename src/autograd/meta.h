@@ -23,7 +23,7 @@ struct AutogradMeta : AutogradData {
   std::shared_ptr<NodeHooks> leaf_hooks;
   std::unique_ptr<ViewInfo> view;
   std::shared_ptr<AutogradMeta*> self;  // lets a node store a gradient here, if this still lives
-  std::mutex mutex;
+  SpinLock mutex;
 
   static void* operator new(size_t bytes);
   static void operator delete(void* pointer);

@@ -7,9 +7,7 @@
 namespace fg::autograd {
 
 // Newest node first: the engine runs the node with the highest number of its thread.
-static thread_local uint64_t next_sequence_nr = 0;
-
-Node::Node() : sequence_nr_(next_sequence_nr++) {}
+Node::Node() : sequence_nr_(graph_counters.next_sequence_nr++) {}
 
 void* Node::operator new(size_t bytes) { return small_allocate(bytes); }
 void Node::operator delete(void* pointer) { small_deallocate(pointer); }
@@ -17,26 +15,30 @@ void Node::operator delete(void* pointer) { small_deallocate(pointer); }
 // Destroying a node releases its edges, which may release the next nodes, and so on: a chain of a
 // million nodes would overflow the stack. The outermost destroy works the others off.
 struct NodeReaper {
-  static inline thread_local std::vector<Node*> waiting;
-  static inline thread_local bool working = false;
-
-  static void reap(Node* first) {
-    working = true;
-    waiting.push_back(first);
-    while (!waiting.empty()) {
-      Node* node = waiting.back();
-      waiting.pop_back();
+  static void add(Node* node) {
+    node->next_dead_ = static_cast<Node*>(graph_counters.dead_nodes);
+    graph_counters.dead_nodes = node;
+  }
+  static void work_off() {
+    graph_counters.freeing_nodes = true;
+    while (auto* node = static_cast<Node*>(graph_counters.dead_nodes)) {
+      graph_counters.dead_nodes = node->next_dead_;
       if (node->lost_last_reference()) delete node;
     }
-    working = false;
+    graph_counters.freeing_nodes = false;
   }
 };
 
 void Node::destroy(Node* node) {
-  if (NodeReaper::working)
-    NodeReaper::waiting.push_back(node);
-  else
-    NodeReaper::reap(node);
+  NodeReaper::add(node);
+  if (!graph_counters.freeing_nodes) NodeReaper::work_off();
+}
+
+void WeakNode::point_to(Node* node) {
+  if (!cell_) cell_ = std::make_shared<Cell>();
+  node->weak_ = cell_;
+  std::lock_guard lock(cell_->mutex);
+  cell_->node = node;
 }
 
 WeakNode::WeakNode(const Ref<Node>& node) {

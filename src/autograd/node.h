@@ -11,6 +11,7 @@
 #include <mutex>
 
 #include "base/small_vector.h"
+#include "base/spin_lock.h"
 #include "tensor/tensor.h"
 
 namespace fg::autograd {
@@ -25,9 +26,11 @@ class WeakNode {
   Ref<Node> lock() const;  // null when the node is gone
 
   struct Cell {
-    std::mutex mutex;
-    Node* node;
+    SpinLock mutex;
+    Node* node = nullptr;
   };
+  // A place that several nodes take one after the other, as the accumulators of one leaf do.
+  void point_to(Node* node);
 
  private:
   std::shared_ptr<Cell> cell_;
@@ -114,7 +117,7 @@ class Node : public Counted {
   // A leaf owns the hooks of its accumulators, which come and go.
   void share_hooks(std::shared_ptr<NodeHooks> hooks) { hooks_ = std::move(hooks); }
   NodeHooks* hooks() const { return hooks_.get(); }
-  const std::shared_ptr<NodeHooks>& ensure_hooks();
+  virtual const std::shared_ptr<NodeHooks>& ensure_hooks();
 
  protected:
   std::mutex mutex_;
@@ -130,6 +133,7 @@ class Node : public Counted {
   std::shared_ptr<NodeHooks> hooks_;
   std::unique_ptr<std::map<std::string, std::any>> user_metadata_;
   std::shared_ptr<WeakNode::Cell> weak_;
+  Node* next_dead_ = nullptr;
 };
 
 // A tensor's place in the graph, or any node's output: accepted wherever a tensor is, as input or

@@ -22,10 +22,13 @@ thread_local HookStack hook_stack;
 SavedTensorsHooks::SavedTensorsHooks(PackHook pack, UnpackHook unpack) {
   if (hook_stack.disabled) fail("{}", *hook_stack.disabled);
   hook_stack.pairs.push_back({std::move(pack), std::move(unpack)});
+  graph_counters.saved_tensor_hooks++;
 }
 
 SavedTensorsHooks::~SavedTensorsHooks() {
-  if (!hook_stack.pairs.empty()) hook_stack.pairs.pop_back();
+  if (hook_stack.pairs.empty()) return;
+  hook_stack.pairs.pop_back();
+  graph_counters.saved_tensor_hooks--;
 }
 
 DisableSavedTensorsHooks::DisableSavedTensorsHooks(std::string message)
@@ -47,59 +50,56 @@ SavedValue::SavedValue(const Tensor& value, bool output, bool inplace_on_view)
   }
   defined_ = true;
   version_ = value.impl()->version();
-  leaf_ = value.is_leaf();
-  requires_grad_ = value.requires_grad();
-  output_nr_ = static_cast<uint32_t>(value.output_nr());
+  if (value.impl()->autograd) {
+    leaf_ = value.is_leaf();
+    requires_grad_ = value.requires_grad();
+    output_nr_ = static_cast<uint32_t>(value.output_nr());
+  }
   original_ = !output_ || leaf_;
   data_ = original_ ? value : alias(value);
-  if (inplace_on_view_) view_grad_fn_ = WeakNode(value.grad_fn());
-  if (hook_stack.pairs.empty() || value.impl()->wrapped_number) return;
-  if (!output_) {
-    if (leaf_ && requires_grad_)
-      accumulator_ = gradient_edge(value).node;
-    else
-      grad_fn_ = value.grad_fn();
-  }
-  data_ = alias(value);
+  if (inplace_on_view_) rare().view_grad_fn = WeakNode(value.grad_fn());
+  if (graph_counters.saved_tensor_hooks == 0 || value.impl()->wrapped_number) return;
   HookPair hooks = hook_stack.pairs.back();
   pack(hooks.pack, hooks.unpack);
 }
 
+SavedValue::Rare& SavedValue::rare() {
+  if (!rare_) rare_ = std::make_unique<Rare>();
+  return *rare_;
+}
+
+// Hands the value over to the hook, and remembers the history that the hook does not see.
 void SavedValue::pack(const PackHook& pack, UnpackHook unpack) {
-  NoGradGuard no_grad;
-  Tensor value = std::move(data_);
+  Tensor value = alias(data_);
+  if (!output_) {
+    if (leaf_ && requires_grad_)
+      rare().accumulator = gradient_edge(data_).node;
+    else
+      rare().grad_fn = data_.grad_fn();
+  }
   data_.reset();
+  NoGradGuard no_grad;
   uint32_t before = value.impl()->version();
-  std::any packed = pack(value);
+  rare().packed = pack(value);
   if (value.impl()->version() != before) {
     fail(
         "a saved-tensor pack hook modified its input in place; clone the tensor before changing "
         "it");
   }
-  hooked_ = std::make_unique<Hooked>(Hooked{std::move(packed), std::move(unpack)});
+  rare().unpack = std::move(unpack);
 }
 
 void SavedValue::register_hooks(PackHook pack_hook, UnpackHook unpack_hook) {
   if (freed_) fail("register_hooks: the saved value was freed; register before backward frees it");
   if (!defined_) fail("register_hooks: nothing was saved here; hooks need a saved tensor");
-  if (hooked_)
+  if (is_packed())
     fail("register_hooks: this saved value has hooks already; only one pair is possible");
-  Tensor value = data_;
-  if (!output_) {
-    if (leaf_ && requires_grad_)
-      accumulator_ = gradient_edge(value).node;
-    else
-      grad_fn_ = value.grad_fn();
-  }
-  data_ = alias(value);
   pack(pack_hook, std::move(unpack_hook));
 }
 
 void SavedValue::reset() {
-  hooked_.reset();
+  rare_.reset();
   data_.reset();
-  grad_fn_ = nullptr;
-  accumulator_ = nullptr;
   freed_ = true;
 }
 
@@ -124,17 +124,17 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
   Tensor value = alias(data);
   if (output_) {
     // A view written in place has its history through its base; a strong link would be a cycle.
-    Ref<Node> node =
-        inplace_on_view_ ? view_grad_fn_.lock() : Ref<Node>::share(const_cast<Node*>(saved_for));
+    Ref<Node> node = inplace_on_view_ ? rare_->view_grad_fn.lock()
+                                      : Ref<Node>::share(const_cast<Node*>(saved_for));
     if (!node)
       fail("{}: the history of a saved view is gone; keep the view alive", saved_for->name());
     set_gradient_edge(value, {node, output_nr_});
-  } else if (grad_fn_) {
-    set_gradient_edge(value, {grad_fn_, output_nr_});
-  } else if (accumulator_) {
+  } else if (rare_->grad_fn) {
+    set_gradient_edge(value, {rare_->grad_fn, output_nr_});
+  } else if (rare_->accumulator) {
     AutogradMeta& meta = ensure_meta(value);
     meta.requires_grad = true;
-    meta.accumulator = WeakNode(accumulator_);
+    meta.accumulator = WeakNode(rare_->accumulator);
   }
   return value;
 }
@@ -148,11 +148,11 @@ Tensor SavedValue::unpack(const Node* saved_for) const {
         saved_for->name());
   }
   if (!defined_) return {};
-  if (hooked_) {
+  if (is_packed()) {
     Tensor unpacked;
     {
       NoGradGuard no_grad;
-      unpacked = hooked_->unpack(hooked_->packed);
+      unpacked = rare_->unpack(rare_->packed);
     }
     return with_history(std::move(unpacked), saved_for);
   }

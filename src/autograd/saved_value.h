@@ -29,22 +29,25 @@ class SavedValue {
   void register_hooks(PackHook pack, UnpackHook unpack);
 
  private:
-  struct Hooked {
+  // What few values have: hooks with their packed value, and the history to give back.
+  struct Rare {
     std::any packed;
     UnpackHook unpack;
+    Ref<Node> grad_fn;      // of a packed non-output
+    Ref<Node> accumulator;  // of a packed leaf
+    WeakNode view_grad_fn;  // of an output that is a view written in place
   };
+  Rare& rare();
+  bool is_packed() const { return rare_ && rare_->unpack; }
   void pack(const PackHook& pack, UnpackHook unpack);
   Tensor with_history(Tensor data, const Node* saved_for) const;
   void check_version(const Node* saved_for) const;
 
   Tensor data_;  // the original, or a detached alias
-  std::unique_ptr<Hooked> hooked_;
-  Ref<Node> grad_fn_;      // of a packed non-output
-  Ref<Node> accumulator_;  // of a packed leaf
-  WeakNode view_grad_fn_;  // of an output that is a view written in place
+  std::unique_ptr<Rare> rare_;
   uint32_t version_ = 0, output_nr_ = 0;
   bool defined_ = false, original_ = false, output_ = false, inplace_on_view_ = false;
-  bool leaf_ = false, requires_grad_ = false, freed_ = false;
+  bool leaf_ = true, requires_grad_ = false, freed_ = false;
 };
 
 // RAII: while alive on this thread, every value saved for backward goes through pack, and through

@@ -3,6 +3,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
 #include "base/fail.h"
+#include "ir/registry.h"
 #include "ops/views.h"
 
 namespace fg::autograd {
@@ -31,6 +32,8 @@ CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
       writer_(std::move(writer)) {
   add_input_metadata(base.sizes(), base.dtype());
   add_next_edge(gradient_edge(base));
+  // The writer is asked through this node only: what it wants for the view, the base wants.
+  writer_->replace_next_edge(0, next_edge(0));
   for (size_t i = 1; i < writer_->next_edges().size(); i++) add_next_edge(writer_->next_edge(i));
 }
 
@@ -118,8 +121,12 @@ void check_inplace(const Tensor& self, const char* function) {
 }
 
 void adopt_history(const Tensor& self, const Tensor& result) {
-  Edge edge = gradient_edge(result);
-  if (edge.is_valid() && result.grad_fn()) rebase_history(self, std::move(edge));
+  if (!result.grad_fn()) return;
+  if (!self.is_view()) return rebase_history(self, gradient_edge(result));
+  // What wrote into a view must be a function of that view: a copy of the result is one.
+  static const ir::Gradient& copy = *ir::find_function("copy")->gradient;
+  const ir::Operand operands[] = {self, result};
+  record_inplace(copy, operands, {}, {});
 }
 
 // retain_grad follows the tensor to its new node; tensor hooks stay with the old one.

@@ -21,7 +21,9 @@ class SmallVector {
   template <class... Args>
   T& emplace_back(Args&&... args) {
     if (size_ == capacity_) grow();
-    return *new (data_ + size_++) T(std::forward<Args>(args)...);
+    T* element = new (data_ + size_) T(std::forward<Args>(args)...);
+    size_++;  // only now: a constructor that throws leaves nothing to destroy
+    return *element;
   }
   void push_back(T value) { emplace_back(std::move(value)); }
   void clear() {

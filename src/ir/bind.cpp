@@ -28,19 +28,26 @@ void register_primitive(const PrimitiveInfo* primitive) {
 
 static constexpr int kMaxOutputs = 4;
 
+static Tensor allocate_output(const Meta& meta) {
+  bool strided = !meta.sizes.empty() && meta.strides.size() == meta.sizes.size();
+  return strided ? empty_strided_tensor(meta.sizes, meta.strides, meta.dtype)
+                 : empty_tensor(meta.sizes, meta.dtype);
+}
+
 static void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
                      Tensor* outputs) {
-  Meta metas[kMaxOutputs];
-  primitive.infer(inputs, params, metas);
-  if (primitive.kind == Kind::view) {
-    outputs[0] = alias(*inputs[0], metas[0].sizes, metas[0].strides, metas[0].offset);
-    return;
-  }
-  for (int i = 0; i < primitive.outputs; i++) {
-    const Meta& meta = metas[i];
-    outputs[i] = meta.strides.size() == meta.sizes.size() && !meta.sizes.empty()
-                     ? empty_strided_tensor(meta.sizes, meta.strides, meta.dtype)
-                     : empty_tensor(meta.sizes, meta.dtype);
+  if (primitive.outputs == 1) {  // nearly always: no array of metas to make
+    Meta meta;
+    primitive.infer(inputs, params, &meta);
+    if (primitive.kind == Kind::view) {
+      outputs[0] = alias(*inputs[0], meta.sizes, meta.strides, meta.offset);
+      return;
+    }
+    outputs[0] = allocate_output(meta);
+  } else {
+    Meta metas[kMaxOutputs];
+    primitive.infer(inputs, params, metas);
+    for (int i = 0; i < primitive.outputs; i++) outputs[i] = allocate_output(metas[i]);
   }
   primitive.evaluate(inputs, params, outputs);
 }

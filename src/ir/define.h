@@ -160,7 +160,7 @@ class Definition {
   using Invoke = detail::Invoke<S, Body, typename Slot<S>::Entry>;
 
   explicit Definition(const char* documentation) {
-    info().schema = Signature<S>::schema;
+    info().schema = parse_schema(Signature<S>::text);
     info().documentation = documentation;
     info().call = Invoke::boxed;
     Slot<S>::call = Invoke::call;

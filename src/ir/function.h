@@ -18,55 +18,52 @@ struct EntryOf<Sig, std::index_sequence<I...>> {
 template <Text S>
 struct __attribute__((visibility("default"))) Slot {
   using Sig = Signature<S>;
-  static constexpr size_t kCount = Sig::schema.argument_count;
-  using Entry = typename EntryOf<Sig, std::make_index_sequence<kCount>>::Type;
+  using Entry = typename EntryOf<Sig, std::make_index_sequence<Sig::count>>::Type;
   inline static Entry call = nullptr;
   inline static Entry call_inplace = nullptr;  // writes into the first argument and returns it
 };
 
 // One call operator per number of arguments, so that braces work: fg::sum(x, {1}, true).
-template <Text S, class Given, class Filled>
+template <class S, class Given>
 struct Call;
-template <Text S, size_t... Given, size_t... Filled>
-struct Call<S, std::index_sequence<Given...>, std::index_sequence<Filled...>> {
-  using Sig = Signature<S>;
+template <class S, size_t... Given>
+struct Call<S, std::index_sequence<Given...>> {
+  using Sig = typename S::Sig;
   typename Sig::Result operator()(typename Sig::template Passed<Given>... args) const {
-    return Slot<S>::call(args..., default_at<Sig, sizeof...(Given) + Filled>()...);
+    return [&]<size_t... Filled>(std::index_sequence<Filled...>) {
+      return S::call(args..., default_at<Sig, sizeof...(Given) + Filled>()...);
+    }(std::make_index_sequence<Sig::count - sizeof...(Given)>());
   }
 };
-template <Text S, class Given, class Filled>
+template <class S, class Given>
 struct InplaceCall;
-template <Text S, size_t... Given, size_t... Filled>
-struct InplaceCall<S, std::index_sequence<Given...>, std::index_sequence<Filled...>> {
-  using Sig = Signature<S>;
+template <class S, size_t... Given>
+struct InplaceCall<S, std::index_sequence<Given...>> {
+  using Sig = typename S::Sig;
   typename Sig::Result operator()(typename Sig::template Passed<Given>... args) const {
-    return Slot<S>::call_inplace(args..., default_at<Sig, sizeof...(Given) + Filled>()...);
+    return [&]<size_t... Filled>(std::index_sequence<Filled...>) {
+      return S::call_inplace(args..., default_at<Sig, sizeof...(Given) + Filled>()...);
+    }(std::make_index_sequence<Sig::count - sizeof...(Given)>());
   }
 };
 
-template <Text S, template <Text, class, class> class Form, class Sequence>
+template <class S, template <class, class> class Form, class Sequence>
 struct CallsOf;
-template <Text S, template <Text, class, class> class Form, size_t... Optional>
+template <class S, template <class, class> class Form, size_t... Optional>
 struct CallsOf<S, Form, std::index_sequence<Optional...>>
-    : Form<S, std::make_index_sequence<Signature<S>::schema.required() + Optional>,
-           std::make_index_sequence<Signature<S>::schema.argument_count -
-                                    Signature<S>::schema.required() - Optional>>... {
-  using Form<S, std::make_index_sequence<Signature<S>::schema.required() + Optional>,
-             std::make_index_sequence<Signature<S>::schema.argument_count -
-                                      Signature<S>::schema.required() - Optional>>::operator()...;
+    : Form<S, std::make_index_sequence<S::Sig::required + Optional>>... {
+  using Form<S, std::make_index_sequence<S::Sig::required + Optional>>::operator()...;
 };
-template <Text S, template <Text, class, class> class Form>
-using Calls = CallsOf<S, Form,
-                      std::make_index_sequence<Signature<S>::schema.argument_count -
-                                               Signature<S>::schema.required() + 1>>;
+template <class S, template <class, class> class Form>
+using Calls = CallsOf<S, Form, std::make_index_sequence<S::Sig::count - S::Sig::required + 1>>;
 
 template <Text S>
 struct Single {};
 
 // A name with one or more schemas, told apart by their argument types.
 template <Text... S>
-struct Function : Calls<S, Call>... {
-  using Calls<S, Call>::operator()...;
+struct Function : Calls<Slot<S>, Call>... {
+  using Calls<Slot<S>, Call>::operator()...;
 
   template <size_t N>
   static constexpr auto overload() {
@@ -76,8 +73,8 @@ struct Function : Calls<S, Call>... {
 
 // The in-place form of a function whose definition asks for one.
 template <Text... S>
-struct Inplace : Calls<S, InplaceCall>... {
-  using Calls<S, InplaceCall>::operator()...;
+struct Inplace : Calls<Slot<S>, InplaceCall>... {
+  using Calls<Slot<S>, InplaceCall>::operator()...;
   constexpr explicit Inplace(Function<S...>) {}
 };
 template <Text... S>

@@ -1,6 +1,6 @@
 // The error function and its relatives, and those that always ask the runtime. Up to a boundary erf
-// is x times a polynomial in x^2. Beyond, f64 uses exp(x^2) erfc(x) (x + 4), which is smooth in
-// (x - 4) / (x + 4); f32 takes the logarithm of erfc as a polynomial, its result being so close
+// is x times a polynomial in x^2. Beyond, f64 uses exp(x^2) erfc(x) (x + 2), which is smooth in
+// (x - 2) / (x + 2); f32 takes the logarithm of erfc as a polynomial, its result being so close
 // to 1.
 #pragma once
 
@@ -30,22 +30,22 @@ FG_INLINE V erf_small(const V& x) {  // |x| <= 1
 // exp(x^2) erfc(x) for x >= 1/2.
 template <FormulaValue V>
 FG_INLINE V scaled_erfc(const V& x) {
-  double center = by_double(x, 4.0, 3.0);
-  V sum = x + center, t = (x - center) / sum;
+  V sum = x + 2, t = (x - 2) / sum;
   V p = if_double(
       [](const auto& t) FG_INLINED {
-        return poly(t, -0x1.996ec80e3fb25p-27, 0x1.7d403c28acd90p-30, 0x1.fe67ee5d41b3ap-24,
-                    -0x1.47a776c9eb42fp-24, -0x1.c3f06ed011280p-21, 0x1.7e75b9a36b12ap-20,
-                    0x1.3ae3451573625p-18, -0x1.3c700454ef03cp-16, -0x1.e7cf072b0077bp-19,
-                    0x1.72cdb2ce9b691p-13, -0x1.dd285069d140fp-12, -0x1.269b53197babdp-12,
-                    0x1.908f473bd39ddp-8, -0x1.b00c052bd223fp-6, 0x1.38dbd2c8c5b63p-4,
-                    -0x1.645fd8a4bcbfdp-3, 0x1.52cac237105b2p-2, -0x1.14eacb1ad032ap-1,
-                    0x1.8be202d26c6fdp-1, -0x1.f3fe31ecb49bfp-1, 0x1.18932bf08e154p+0);
+        return poly(t, -0x1.4e958f9052771p-24, 0x1.bb4291aef6ddcp-23, 0x1.6d0c075715760p-23,
+                    -0x1.1b52c9dbd33b4p-21, -0x1.5dc6c6d350d2ep-21, 0x1.6fe350f6ab160p-23,
+                    0x1.0d1c0c509efdfp-19, 0x1.deafc56384292p-19, -0x1.2b08aa8b47cbcp-20,
+                    -0x1.0e1a539248d74p-16, -0x1.6c1687c2a68ddp-16, 0x1.1e6e09980d912p-15,
+                    0x1.2efab6d5292d0p-13, 0x1.2055024ab4833p-15, -0x1.5ba43c5e4c364p-11,
+                    -0x1.b6fbfaa423be7p-11, 0x1.9517bb80f8a54p-9, 0x1.a89eaff9b8dffp-8,
+                    -0x1.606e41553a341p-6, -0x1.2a88e6107e1b3p-5, 0x1.1e2deea6b11a6p-2,
+                    -0x1.5fd386754eff8p-1, 0x1.058671b52c776p+0);
       },
       [](const auto& t) FG_INLINED {
-        return poly(t, -0x1.40ef74p-12f, -0x1.f1f0ecp-12f, 0x1.919d50p-9f, -0x1.42c766p-10f,
-                    -0x1.b7aa06p-6f, 0x1.e99824p-4f, -0x1.3deaf2p-2f, 0x1.2e3266p-1f,
-                    -0x1.c44c48p-1f, 0x1.12f21ep+0f);
+        return poly(t, 0x1.b564dep-14f, -0x1.1a6b1ap-11f, -0x1.cde226p-11f, 0x1.8fcc20p-9f,
+                    0x1.a94f0ep-8f, -0x1.605722p-6f, -0x1.2a8aeap-5f, 0x1.1e2ddcp-2f,
+                    -0x1.5fd386p-1f, 0x1.058672p+0f);
       },
       t);
   return p / sum;

@@ -1,6 +1,8 @@
 // How a call hands over its inputs and its other arguments without knowing their types.
 #pragma once
 
+#include <cstring>
+#include <new>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -23,30 +25,35 @@ struct Operand {
 };
 using Operands = std::span<const Operand>;
 
-// Owns a copy of a call's non-tensor arguments, for the gradient rules of its node.
+// Owns a copy of a call's non-tensor arguments, for the gradient rules of its node. Two words of
+// plain data, such as one number, need no memory of their own.
 class Arguments {
  public:
   Arguments() = default;
   template <class T>
     requires(!std::is_same_v<std::decay_t<T>, Arguments>)
-  explicit Arguments(T value)
-      : data_(new T(std::move(value))),
-        destroy_([](void* data) { delete static_cast<T*>(data); }) {}
-  Arguments(Arguments&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), destroy_(other.destroy_) {}
-  Arguments& operator=(Arguments&& other) noexcept {
-    std::swap(data_, other.data_);
-    std::swap(destroy_, other.destroy_);
-    return *this;
+  explicit Arguments(T value) {
+    if constexpr (sizeof(T) <= sizeof(inline_) && std::is_trivially_copyable_v<T>) {
+      new (inline_) T(std::move(value));
+    } else {
+      data_ = new T(std::move(value));
+      destroy_ = [](void* data) { delete static_cast<T*>(data); };
+    }
   }
+  Arguments(Arguments&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), destroy_(other.destroy_) {
+    std::memcpy(inline_, other.inline_, sizeof(inline_));
+  }
+  Arguments& operator=(Arguments&&) = delete;
   ~Arguments() {
     if (data_) destroy_(data_);
   }
-  const void* get() const { return data_; }
+  const void* get() const { return data_ ? data_ : inline_; }
 
  private:
   void* data_ = nullptr;
   void (*destroy_)(void*) = nullptr;
+  alignas(8) unsigned char inline_[16] = {};
 };
 
 }  // namespace fg::ir

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "base/fail.h"
+#include "ir/signature.h"
+
 namespace fg::ir {
 
 std::string FunctionInfo::full_name() const {
@@ -30,6 +33,39 @@ const FunctionInfo* find_function(std::string_view full_name) {
     if (function->full_name() == full_name) return function;
   }
   return nullptr;
+}
+
+// A function that makes tensors from numbers takes the dtype of out where none was given.
+static std::vector<Value> with_dtype_of(const Tensor& out, const Schema& schema,
+                                        std::vector<Value> arguments) {
+  size_t place = schema.argument_count;
+  for (size_t i = 0; i < schema.argument_count; i++) {
+    if (is_tensor_type(schema.arguments[i].type)) return arguments;
+    if (schema.arguments[i].name == "dtype") place = i;
+  }
+  if (place == schema.argument_count) return arguments;
+  for (size_t i = arguments.size(); i <= place; i++) {
+    if (schema.arguments[i].default_text != "None") return arguments;  // no way to leave it out
+  }
+  if (place < arguments.size() && !arguments[place].is_none()) return arguments;
+  arguments.resize(std::max(arguments.size(), place + 1));
+  arguments[place] = out.dtype();
+  return arguments;
+}
+
+Value call_out(const FunctionInfo& info, const std::vector<Value>& arguments, const Tensors& outs) {
+  if (!info.has_out) fail("{}: has no out= form; assign the result", info.schema.name);
+  if (outs.size() != info.schema.return_count) {
+    fail("{}: out has {} tensors; expected {}, one per result", info.schema.name, outs.size(),
+         info.schema.return_count);
+  }
+  Value result = info.call(info, with_dtype_of(outs[0], info.schema, arguments));
+  auto* several = std::get_if<std::vector<Value>>(&result);
+  for (size_t i = 0; i < outs.size(); i++) {
+    write_out(info, std::get<Tensor>(several ? (*several)[i] : result), outs[i]);
+  }
+  if (outs.size() == 1) return outs[0];
+  return std::vector<Value>(outs.begin(), outs.end());
 }
 
 // Steps of the golden ratio never repeat and are spread evenly; far from ties, so that finite

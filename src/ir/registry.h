@@ -44,6 +44,8 @@ void register_function(const FunctionInfo* function);
 
 // Writes `result` into `out`, resizing it where PyTorch would; see the out= rules there.
 void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out);
+// The out= form: calls the function and writes its results into `outs`, one tensor per result.
+Value call_out(const FunctionInfo& info, const std::vector<Value>& arguments, const Tensors& outs);
 // Checks shape, dtype and overlap, then copies the elements into self and bumps its version.
 void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result);
 

@@ -145,6 +145,7 @@ Expr sqrt(const Expr& a) { return unary(Op::sqrt, a); }
 Expr mad(const Expr& a, const Expr& b, const Expr& c) {
   check_same("mad", a, b);
   check_same("mad", a, c);
+  if (a.dtype() == DType::boolean) return a * b + c;
   return Expr::make(Op::mad, a.dtype(), {&a, &b, &c});
 }
 Expr operator<(const Expr& a, const Expr& b) { return compare(Op::lt, a, b); }

@@ -21,6 +21,32 @@ T multiply_add(T a, T b, T c, Level level) {
   }
 }
 
+[[noreturn]] void fail_operation(Op op) {
+  fail(ErrorKind::internal, "evaluate: no operation {} on this dtype", name(op));
+}
+
+template <class T>
+T bitwise(Op op, T a, T b) {
+  switch (op) {
+    case Op::bit_and:
+      return a & b;
+    case Op::bit_or:
+      return a | b;
+    case Op::bit_xor:
+      return a ^ b;
+    case Op::bit_not:
+      return static_cast<T>(~a);
+    case Op::shl:
+      return shift_left_lane<T>(a, b);
+    case Op::shr:
+      return shift_right_logical_lane<T>(a, b);
+    case Op::sar:
+      return shift_right_lane<T>(a, b);
+    default:
+      fail_operation(op);
+  }
+}
+
 template <class T>
 T arithmetic(Op op, T a, T b, T c, Level level) {
   using W = Carrier<T>;
@@ -40,29 +66,9 @@ T arithmetic(Op op, T a, T b, T c, Level level) {
     default:
       break;
   }
-  if constexpr (std::is_floating_point_v<T>) {
-    if (op == Op::sqrt) return std::sqrt(a);
-  } else {
-    switch (op) {
-      case Op::bit_and:
-        return a & b;
-      case Op::bit_or:
-        return a | b;
-      case Op::bit_xor:
-        return a ^ b;
-      case Op::bit_not:
-        return static_cast<T>(~a);
-      case Op::shl:
-        return shift_left_lane<T>(a, b);
-      case Op::shr:
-        return shift_right_logical_lane<T>(a, b);
-      case Op::sar:
-        return shift_right_lane<T>(a, b);
-      default:
-        break;
-    }
-  }
-  fail(ErrorKind::internal, "evaluate: no operation {} on this dtype", name(op));
+  if constexpr (!std::is_floating_point_v<T>) return bitwise<T>(op, a, b);
+  if (op != Op::sqrt) fail_operation(op);
+  return static_cast<T>(std::sqrt(a));
 }
 
 bool logic(Op op, bool a, bool b) {
@@ -134,10 +140,10 @@ uint64_t compute(const Instruction& x, const uint64_t* value, Level level) {
 
 }  // namespace
 
-Interpreter::Interpreter(Program program, Level level)
+LaneInterpreter::LaneInterpreter(Program program, Level level)
     : program_(std::move(program)), level_(level), registers_(program_.instructions.size()) {}
 
-void Interpreter::run(const LaneArguments& arguments) {
+void LaneInterpreter::run(const LaneArguments& arguments) {
   for (size_t i = 0; i < registers_.size(); ++i) {
     const Instruction& x = program_.instructions[i];
     uint64_t value[kMaxOperands] = {};
@@ -178,7 +184,7 @@ void Interpreter::run(const LaneArguments& arguments) {
 }
 
 uint64_t evaluate(const Expr& expression, const LaneArguments& arguments, Level level) {
-  Interpreter interpreter(Program(expression), level);
+  LaneInterpreter interpreter(Program(expression), level);
   interpreter.run(arguments);
   return interpreter.output();
 }

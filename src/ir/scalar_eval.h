@@ -31,9 +31,9 @@ struct LaneArguments {
 };
 
 // Runs a program on one lane. `registers` is scratch, kept between calls to save allocations.
-class Interpreter {
+class LaneInterpreter {
  public:
-  Interpreter(Program program, Level level);
+  LaneInterpreter(Program program, Level level);
   void run(const LaneArguments& arguments);
   uint64_t output(int index = 0) const { return registers_[program_.outputs[index]]; }
 

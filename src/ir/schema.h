@@ -1,5 +1,5 @@
-// Schemas: the text that declares a function, parsed at compile time for its C++ signature and read
-// again at run time for argument names and documentation. One parser serves both.
+// Schemas: the text that declares a function. One parser serves compile time, where the C++
+// signature follows from it, and run time, where names and defaults are read.
 //
 //   name[.overload] "(" [arg {"," arg}] ")" "->" returns
 //   arg     = type name ["=" default] | "*"            (what follows "*" is keyword only)
@@ -11,7 +11,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 
 #include "base/text.h"
 
@@ -42,163 +41,185 @@ enum class Type : uint8_t {
   none
 };
 
-struct Argument {
-  Type type = Type::none;
-  std::string_view name, default_text, alias;  // alias: "a" for a view, "a!" for a write
-  bool has_default = false, keyword_only = false;
-};
-
 inline constexpr size_t kMaxArguments = 16, kMaxReturns = 5;
 
-struct Schema {
-  std::string_view name, overload, text;
-  std::array<Argument, kMaxArguments> arguments{};
-  std::array<Argument, kMaxReturns> returns{};
-  size_t argument_count = 0, return_count = 0;
-
-  constexpr size_t required() const {  // arguments without a default
-    size_t count = 0;
-    while (count < argument_count && !arguments[count].has_default) count++;
-    return count;
-  }
+// Where a part of the text lies.
+struct Part {
+  uint16_t begin = 0, size = 0;
+};
+struct ArgumentOutline {
+  Type type = Type::none;
+  bool keyword_only = false;
+  Part name, default_text, alias;
 };
 
-namespace detail {
+// The parsed text as positions: small, because every user's file computes one per function.
+struct Outline {
+  ArgumentOutline arguments[kMaxArguments];
+  ArgumentOutline returns[kMaxReturns];
+  Part name, overload;
+  uint8_t argument_count = 0, return_count = 0, required = 0;  // required: before any default
+};
 
-struct Cursor {
-  std::string_view rest;
+class SchemaParser {
+ public:
+  constexpr explicit SchemaParser(std::string_view text) : text_(text.data()), end_(text.size()) {}
 
-  constexpr void skip_spaces() {
-    while (!rest.empty() && (rest[0] == ' ' || rest[0] == '\n')) rest.remove_prefix(1);
+  constexpr Outline parse() {
+    Outline out;
+    out.name = word();
+    if (eat('.')) out.overload = word();
+    expect('(');
+    parse_arguments(out);
+    expect('-');
+    expect('>');
+    if (!eat('(')) {
+      parse_return(out);
+      return out;
+    }
+    while (!eat(')')) {
+      if (out.return_count > 0) expect(',');
+      parse_return(out);
+    }
+    return out;
   }
-  constexpr bool eat(std::string_view token) {
-    skip_spaces();
-    if (rest.substr(0, token.size()) != token) return false;
-    rest.remove_prefix(token.size());
-    return true;
+
+ private:
+  constexpr void parse_arguments(Outline& out) {
+    bool keyword_only = false, defaults = false;
+    while (!eat(')')) {
+      if (out.argument_count > 0) expect(',');
+      if (eat('*')) {
+        keyword_only = true;
+        expect(',');
+      }
+      ArgumentOutline& argument = out.arguments[out.argument_count++];
+      parse_type(argument);
+      argument.name = word();
+      argument.keyword_only = keyword_only;
+      if (eat('=')) {
+        defaults = true;
+        argument.default_text = default_value();
+      }
+      if (!defaults) out.required = out.argument_count;
+    }
   }
-  constexpr void expect(std::string_view token) {
-    if (!eat(token)) throw "schema: unexpected text";
+  constexpr void parse_return(Outline& out) {
+    ArgumentOutline& result = out.returns[out.return_count++];
+    parse_type(result);
+    result.name = word();
   }
-  constexpr std::string_view word() {
-    skip_spaces();
-    size_t n = 0;
-    auto letter = [](char c) {
-      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-    };
-    while (n < rest.size() && letter(rest[n])) n++;
-    std::string_view result = rest.substr(0, n);
-    rest.remove_prefix(n);
-    return result;
+  constexpr void parse_type(ArgumentOutline& argument) {
+    argument.type = base_type(word());
+    if (eat('(')) {
+      argument.alias.begin = static_cast<uint16_t>(at_);
+      while (text_[at_] != ')') at_++;
+      argument.alias.size = static_cast<uint16_t>(at_++ - argument.alias.begin);
+    }
+    if (eat('?')) argument.type = optional_of(argument.type);
+    if (eat('[')) {
+      expect(']');
+      argument.type = list_of(argument.type);
+    }
+    if (eat('?')) argument.type = optional_of(argument.type);
+  }
+  // The first letters tell: Tensor Scalar Dim DType Generator int float bool str.
+  constexpr Type base_type(Part word) const {
+    switch (text_[word.begin]) {
+      case 'T':
+        return Type::tensor;
+      case 'S':
+        return Type::scalar;
+      case 'G':
+        return Type::generator;
+      case 'i':
+        return Type::integer;
+      case 'f':
+        return Type::real;
+      case 'b':
+        return Type::boolean;
+      case 's':
+        return Type::string;
+      case 'D':
+        return text_[word.begin + 1] == 'i' ? Type::dim : Type::dtype;
+      default:
+        throw "schema: unknown type";
+    }
+  }
+  static constexpr Type optional_of(Type type) {
+    if (type == Type::generator) return type;  // a Generator may always be absent
+    return static_cast<Type>(static_cast<uint8_t>(type) + 1);
+  }
+  static constexpr Type list_of(Type type) {
+    switch (type) {
+      case Type::tensor:
+        return Type::tensors;
+      case Type::opt_tensor:
+        return Type::opt_tensors;
+      case Type::integer:
+      case Type::dim:
+        return Type::dims;
+      default:
+        throw "schema: no lists of this type";
+    }
   }
   // A default: up to the comma or closing parenthesis outside brackets and quotes.
-  constexpr std::string_view default_value() {
-    skip_spaces();
-    size_t n = 0;
+  constexpr Part default_value() {
+    size_t begin = at_;
     int depth = 0;
     bool quoted = false;
-    for (; n < rest.size(); n++) {
-      char c = rest[n];
+    for (; at_ < end_; at_++) {
+      char c = text_[at_];
       if (c == '\'') quoted = !quoted;
       if (quoted) continue;
       if (c == '[') depth++;
       if (c == ']') depth--;
       if (depth == 0 && (c == ',' || c == ')')) break;
     }
-    std::string_view result = rest.substr(0, n);
-    rest.remove_prefix(n);
-    return result;
+    return {static_cast<uint16_t>(begin), static_cast<uint16_t>(at_ - begin)};
   }
+  constexpr Part word() {
+    skip_spaces();
+    size_t begin = at_;
+    while (at_ < end_ && is_letter(text_[at_])) at_++;
+    return {static_cast<uint16_t>(begin), static_cast<uint16_t>(at_ - begin)};
+  }
+  static constexpr bool is_letter(char c) {
+    return (c >= 'a' && c <= 'z') || c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+  }
+  constexpr void skip_spaces() {
+    while (at_ < end_ && text_[at_] == ' ') at_++;
+  }
+  constexpr bool eat(char c) {
+    skip_spaces();
+    if (at_ >= end_ || text_[at_] != c) return false;
+    at_++;
+    return true;
+  }
+  constexpr void expect(char c) {
+    if (!eat(c)) throw "schema: unexpected text";
+  }
+
+  const char* text_;
+  size_t at_ = 0, end_;
 };
 
-constexpr Type plain_type(std::string_view base) {
-  constexpr std::pair<std::string_view, Type> kNames[] = {
-      {"Tensor", Type::tensor}, {"Scalar", Type::scalar}, {"int", Type::integer},
-      {"Dim", Type::dim},       {"float", Type::real},    {"bool", Type::boolean},
-      {"str", Type::string},    {"DType", Type::dtype},   {"Generator", Type::generator}};
-  for (auto& [name, type] : kNames) {
-    if (name == base) return type;
-  }
-  throw "schema: unknown type";
-}
+// The same as text, for run time.
+struct Argument {
+  Type type = Type::none;
+  std::string_view name, default_text, alias;  // alias: "a" for a view, "a!" for a write
+  bool has_default = false, keyword_only = false;
+};
+struct Schema {
+  std::string_view name, overload, text;
+  std::array<Argument, kMaxArguments> arguments{};
+  std::array<Argument, kMaxReturns> returns{};
+  size_t argument_count = 0, return_count = 0;
+  size_t required_count = 0;
 
-constexpr Type optional_type(Type type) {
-  if (type == Type::generator) return type;  // a Generator may always be absent
-  return static_cast<Type>(static_cast<uint8_t>(type) + 1);
-}
-
-constexpr Type list_type(Type type) {
-  switch (type) {
-    case Type::tensor:
-      return Type::tensors;
-    case Type::opt_tensor:
-      return Type::opt_tensors;
-    case Type::integer:
-    case Type::dim:
-      return Type::dims;
-    default:
-      throw "schema: no lists of this type";
-  }
-}
-
-constexpr void parse_type(Cursor& c, Argument& argument) {
-  argument.type = plain_type(c.word());
-  if (c.eat("(")) {
-    size_t end = c.rest.find(')');
-    argument.alias = c.rest.substr(0, end);
-    c.rest.remove_prefix(end + 1);
-  }
-  if (c.eat("?")) argument.type = optional_type(argument.type);
-  if (c.eat("[]")) argument.type = list_type(argument.type);
-  if (c.eat("?")) argument.type = optional_type(argument.type);
-}
-
-constexpr void parse_arguments(Cursor& c, Schema& schema) {
-  bool keyword_only = false;
-  c.expect("(");
-  while (!c.eat(")")) {
-    if (schema.argument_count || keyword_only) c.expect(",");
-    if (c.eat("*")) {
-      keyword_only = true;
-      c.expect(",");
-    }
-    Argument& argument = schema.arguments[schema.argument_count++];
-    parse_type(c, argument);
-    argument.name = c.word();
-    argument.keyword_only = keyword_only;
-    if (c.eat("=")) {
-      argument.has_default = true;
-      argument.default_text = c.default_value();
-    }
-  }
-}
-
-constexpr void parse_return(Cursor& c, Schema& schema) {
-  Argument& result = schema.returns[schema.return_count++];
-  parse_type(c, result);
-  result.name = c.word();
-}
-
-}  // namespace detail
-
-constexpr Schema parse_schema(std::string_view text) {
-  Schema schema;
-  schema.text = text;
-  detail::Cursor c{text};
-  schema.name = c.word();
-  if (c.eat(".")) schema.overload = c.word();
-  detail::parse_arguments(c, schema);
-  c.expect("->");
-  if (!c.eat("(")) {
-    detail::parse_return(c, schema);
-    return schema;
-  }
-  while (!c.eat(")")) {
-    if (schema.return_count) c.expect(",");
-    detail::parse_return(c, schema);
-  }
-  return schema;
-}
+  size_t required() const { return required_count; }  // arguments before the first default
+};
+Schema parse_schema(std::string_view text);
 
 // Number in a default: digits [. digits] [e [-] digits]. Powers of ten up to 22 are exact, so one
 // division rounds correctly.
@@ -208,11 +229,11 @@ constexpr double parse_number(std::string_view text) {
   bool negative = false, fraction = false;
   for (size_t i = 0; i < text.size(); i++) {
     char c = text[i];
-    if (c == '-')
+    if (c == '-') {
       negative = true;
-    else if (c == '.')
+    } else if (c == '.') {
       fraction = true;
-    else if (c == 'e') {
+    } else if (c == 'e') {
       int digits = 0, sign = 1;
       for (i++; i < text.size(); i++) {
         if (text[i] == '-')

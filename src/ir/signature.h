@@ -66,6 +66,21 @@ struct TypeOf<Type::generator> : ByReference<std::optional<Generator>> {};
 
 constexpr bool is_tensor_type(Type type) { return type <= Type::opt_tensors; }
 
+// (No string_view::find: with -fsanitize=undefined g++ 12 does not fold it.)
+constexpr bool is_fractional(std::string_view text) {
+  for (char c : text) {
+    if (c == '.' || c == 'e') return true;
+  }
+  return false;
+}
+constexpr bool is_equal(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  for (size_t i = 0; i < a.size(); i++) {
+    if (a[i] != b[i]) return false;
+  }
+  return true;
+}
+
 template <Type type>
 typename TypeOf<type>::Stored default_of(std::string_view text) {
   using T = typename TypeOf<type>::Stored;
@@ -73,8 +88,7 @@ typename TypeOf<type>::Stored default_of(std::string_view text) {
   if constexpr (type == Type::scalar || type == Type::opt_scalar) {
     if (text == "True" || text == "False") return Scalar(text == "True");
     double number = parse_number(text);
-    return text.find_first_of(".e") == text.npos ? Scalar(static_cast<int64_t>(number))
-                                                 : Scalar(number);
+    return !is_fractional(text) ? Scalar(static_cast<int64_t>(number)) : Scalar(number);
   } else if constexpr (type == Type::boolean || type == Type::opt_boolean) {
     return text == "True";
   } else if constexpr (type == Type::string || type == Type::opt_string) {
@@ -104,14 +118,14 @@ typename TypeOf<type>::Stored default_of(std::string_view text) {
 // The same for argument I of a schema; numbers are read at compile time.
 template <class Sig, size_t I>
 typename Sig::template Stored<I> default_at() {
-  constexpr std::string_view text = Sig::schema.arguments[I].default_text;
+  constexpr std::string_view text = Sig::template default_text<I>;
   constexpr Type type = Sig::template type<I>;
-  if constexpr (text == "None" || text == "[]") {
+  if constexpr (is_equal(text, "None") || is_equal(text, "[]")) {
     return {};
   } else if constexpr (type == Type::scalar || type == Type::integer || type == Type::dim ||
                        type == Type::real) {
     constexpr double number = parse_number(text);
-    if constexpr (type == Type::real || text.find_first_of(".e") != text.npos)
+    if constexpr (type == Type::real || is_fractional(text))
       return number;
     else
       return static_cast<int64_t>(number);
@@ -120,32 +134,33 @@ typename Sig::template Stored<I> default_at() {
   }
 }
 
-// Everything compile-time about one schema.
+// Everything compile-time about one schema. Other templates take this type, not the text: comparing
+// types is comparing addresses, comparing texts is not.
 template <Text S>
 struct Signature {
-  static constexpr Schema schema = parse_schema(S.view());
+  static constexpr Outline outline = SchemaParser(S.view()).parse();
+  static constexpr std::string_view text = S.view();
+  static constexpr size_t count = outline.argument_count, required = outline.required;
 
   template <size_t I>
-  static constexpr Type type = schema.arguments[I].type;
+  static constexpr Type type = outline.arguments[I].type;
   template <size_t I>
-  using Passed = typename TypeOf<type<I>>::Passed;
+  using Passed = typename TypeOf<outline.arguments[I].type>::Passed;
   template <size_t I>
-  using Stored = typename TypeOf<type<I>>::Stored;
+  using Stored = typename TypeOf<outline.arguments[I].type>::Stored;
+  template <size_t I>
+  static constexpr std::string_view default_text{S.chars + outline.arguments[I].default_text.begin,
+                                                 outline.arguments[I].default_text.size};
 
-  template <class Sequence>
-  struct Returns;
   template <size_t... I>
-  struct Returns<std::index_sequence<I...>> {
-    using Tuple = std::tuple<typename TypeOf<schema.returns[I].type>::Stored...>;
-  };
+  static auto results(std::index_sequence<I...>)
+      -> std::tuple<typename TypeOf<outline.returns[I].type>::Stored...>;
   static auto result_type() {
-    using Tuple = typename Returns<std::make_index_sequence<schema.return_count>>::Tuple;
-    if constexpr (schema.return_count == 0)
-      return;
-    else if constexpr (schema.return_count == 1)
-      return std::tuple_element_t<0, Tuple>{};
-    else
-      return Tuple{};
+    if constexpr (outline.return_count == 1) {
+      return typename TypeOf<outline.returns[0].type>::Stored{};
+    } else {
+      return decltype(results(std::make_index_sequence<outline.return_count>())){};
+    }
   }
   using Result = decltype(result_type());
 };

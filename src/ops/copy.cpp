@@ -15,26 +15,9 @@ using ops::plain_primitive;
 namespace {
 
 struct CloneParams {
-  bool contiguous;  // otherwise dense tensors keep their order of dimensions
+  bool contiguous;  // otherwise the order of dimensions in memory is kept
   bool operator==(const CloneParams&) const = default;
 };
-
-// Dense in some order of dimensions, without gaps or overlap.
-bool is_dense(const Tensor& tensor) {
-  std::vector<std::pair<int64_t, int64_t>> dims;
-  for (size_t i = 0; i < tensor.sizes().size(); i++) {
-    if (tensor.sizes()[i].value() > 1) {
-      dims.emplace_back(tensor.strides()[i].value(), tensor.sizes()[i].value());
-    }
-  }
-  std::sort(dims.begin(), dims.end());
-  int64_t expected = 1;
-  for (auto [stride, size] : dims) {
-    if (stride != expected) return false;
-    expected *= size;
-  }
-  return true;
-}
 
 const Registered clone_p =
     plain_primitive<CloneParams,
@@ -42,9 +25,7 @@ const Registered clone_p =
                       const Tensor& self = *inputs[0];
                       out[0].sizes = self.sizes();
                       out[0].dtype = self.dtype();
-                      bool keep = !p.contiguous && !self.is_abstract() && !self.is_contiguous() &&
-                                  is_dense(self);
-                      if (keep) out[0].strides = self.strides();
+                      if (!p.contiguous) out[0].strides = ops::preserved_strides(self);
                     },
                     [](Operands inputs, const CloneParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
@@ -57,7 +38,9 @@ const auto clone_entry = define(clone, "A copy with memory of its own.", [](cons
 const auto contiguous_entry =
     define(contiguous, "Self if it is contiguous, else a contiguous copy.", [](const Tensor& self) {
       return self.is_contiguous() ? self : clone_p.with({true}, self);
-    }).samples([] { return Samples{{{transpose(sample({2, 2}), 0, 1)}}}; });
+    }).samples([] {
+      return Samples{{{transpose(sample({2, 2}), 0, 1)}, "transposed"}, {{sample({2, 2})}}};
+    });
 
 struct ConvertParams {
   DType dtype;
@@ -69,21 +52,35 @@ const Registered convert_p =
                       const Tensor& self = *inputs[0];
                       out[0].sizes = self.sizes();
                       out[0].dtype = p.dtype;
-                      bool keep = !self.is_abstract() && !self.is_contiguous() && is_dense(self);
-                      if (keep) out[0].strides = self.strides();
+                      out[0].strides = ops::preserved_strides(self);
                     },
                     [](Operands inputs, const ConvertParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
                     }>("convert", Kind::elementwise)
         .vjp("ToCopyBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
+Tensor converted(const Tensor& self, DType dtype, bool copy) {
+  if (self.dtype() == dtype && !copy) return self;
+  return convert_p.with({dtype}, self);
+}
 const auto to_entry =
-    define(to, "Self as another dtype; a copy only if that differs or copy is true.",
-           [](const Tensor& self, DType dtype, bool copy) {
-             if (self.dtype() == dtype && !copy) return self;
-             return convert_p.with({dtype}, self);
+    define(to.overload<0>(), "Self as another dtype; a copy only if that differs or copy is true.",
+           [](const Tensor& self, DType dtype, bool copy) { return converted(self, dtype, copy); })
+        .samples([] {
+          return Samples{{{sample({2}), kFloat64}, "as it is"},
+                         {{sample({2}), kFloat64, Scalar(true)}, "copy"},
+                         {{sample({2}), kFloat32}, "float32", false},
+                         {{sample({2}), kInt64}, "to int", false},
+                         {{sample_indices({3}, 5), kFloat64}, "from int"}};
+        });
+const auto to_other_entry =
+    define(to.overload<1>(), "Self as the dtype of other.",
+           [](const Tensor& self, const Tensor& other, bool copy) {
+             return converted(self, other.dtype(), copy);
            })
-        .samples(
-            [] { return Samples{{{sample({2}), kFloat32}}, {{sample({2}), kInt64}, "to int"}}; });
+        .samples([] {
+          return Samples{{{sample({2}), sample({1})}, "as it is"},
+                         {{sample_indices({3}, 5), sample({2})}, "from int"}};
+        });
 
 const auto copy_entry =
     define(copy, "The elements of src, broadcast to the sizes of self and converted to its dtype.",
@@ -98,14 +95,39 @@ const auto copy_entry =
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }),
              wrt(1, saves::nothing, [](const Vjp& v) { return v.grad(); }))
         .inplace()
-        .samples([] { return Samples{{{sample({3}), sample({3})}}}; });
+        .samples([] {
+          return Samples{{{sample({3}), sample({3})}},
+                         {{sample({2, 3}), sample({3})}, "broadcast"},
+                         {{sample({3}), sample_indices({3}, 5)}, "from int"}};
+        });
+// Named as the in-place forms are in PyTorch: they are what programs use.
 const auto fill_entry =
     define(fill, "Self with every element set to value.",
-           [](const Tensor& self, const Scalar& value) { return full_like(self, value); })
-        .vjp("FillBackward0",
+           [](const Tensor& self, const Scalar& value) {
+             ops::check_fits(value, self.dtype(), "fill_");
+             return full_like(self, value);
+           })
+        .vjp("FillBackward2",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }))
         .inplace()
-        .samples([] { return Samples{{{sample({3}), Scalar(2)}}}; });
+        .samples([] {
+          return Samples{{{sample({3}), Scalar(2)}},
+                         {{sample_indices({3}, 9), Scalar(2.7)}, "truncated"}};
+        });
+const auto fill_tensor_entry =
+    define(fill_tensor, "Self with every element set to value, a zero-dim tensor.",
+           [](const Tensor& self, const Tensor& value) {
+             if (value.dim() != 0) {
+               fail("fill_: value has sizes {}; expected a number or a zero-dim tensor",
+                    text(value.sizes()));
+             }
+             return expand(convert_p.with({self.dtype()}, value), self.sizes());
+           })
+        .vjp("FillBackward3",
+             wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }),
+             wrt(1, saves::nothing, [](const Vjp& v) { return v.grad(); }))
+        .inplace()
+        .samples([] { return Samples{{{sample({3}), sample({})}}}; });
 const auto zero_entry =
     define(zero, "Self with every element set to zero.",
            [](const Tensor& self) { return zeros_like(self); })

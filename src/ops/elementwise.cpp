@@ -2,6 +2,8 @@
 
 #include "base/fail.h"
 #include "base/pool.h"
+#include "base/small_vector.h"
+#include "ops/kernels/convert.h"
 #include "ops/kernels/strided.h"
 
 namespace fg::ops {
@@ -12,11 +14,12 @@ using kernels::StridedOperand;
 static int category(DType dtype) { return dtype == kBool ? 0 : is_integral(dtype) ? 1 : 2; }
 
 DType common_dtype(ir::Operands inputs) {
-  // The frequent case first: all alike.
+  // The frequent case first: all alike, but for numbers that are too weak to matter.
   DType first = inputs[0]->dtype();
-  bool alike = true;
-  for (const ir::Operand& input : inputs) {
-    alike &= input->dtype() == first && !input->impl()->wrapped_number;
+  bool alike = !inputs[0]->impl()->wrapped_number;
+  for (const ir::Operand& input : inputs.subspan(1)) {
+    alike &= input->impl()->wrapped_number ? category(input->dtype()) <= category(first)
+                                           : input->dtype() == first;
   }
   if (alike) return first;
   const Tensor* tensors[8];
@@ -29,7 +32,8 @@ static DType compute_dtype(const ElementwiseInfo& info, ir::Operands inputs) {
   DType dtype = common_dtype(info.mask_first ? inputs.subspan(1) : inputs);
   if (info.types == Types::floating && category(dtype) < 2) dtype = default_dtype();
   if (!info.kernel(dtype)) {
-    fail("{}: {} is not supported; convert the input with to(dtype)", info.name, name(dtype));
+    fail(ErrorKind::not_implemented, "{}: {} is not supported; convert the input with to(dtype)",
+         info.name, name(dtype));
   }
   return dtype;
 }
@@ -88,34 +92,68 @@ void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Met
 namespace {
 
 constexpr int kMaxInputs = 4;
+constexpr int64_t kMaxItem = 8;
+constexpr int64_t kGrain = 16 * kBlock;
+
+// One input as contiguous elements of the dtype that is computed in: directly where it is that,
+// otherwise block by block.
+class Source {
+ public:
+  Source(const Tensor& tensor, const Dims& sizes, DType wanted)
+      : operand_(*tensor.impl(), sizes),
+        wanted_item_(static_cast<int64_t>(item_size(wanted))),
+        convert_(tensor.dtype() == wanted ? nullptr
+                                          : kernels::convert_kernel(tensor.dtype(), wanted)) {}
+
+  bool is_direct() const { return operand_.is_contiguous() && !convert_; }
+  // What never changes is put into the block once.
+  void prepare(int64_t count, char* block) const {
+    if (operand_.is_single()) load(0, count, block);
+  }
+  const void* at(int64_t begin, int64_t count, char* block) const {
+    if (is_direct()) return operand_.data() + begin * wanted_item_;
+    if (!operand_.is_single()) load(begin, count, block);
+    return block;
+  }
+
+ private:
+  void load(int64_t begin, int64_t count, char* block) const {
+    if (!convert_) return operand_.gather(begin, count, block);
+    alignas(64) char raw[kBlock * kMaxItem];
+    const void* from = raw;
+    if (operand_.is_contiguous())
+      from = operand_.data() + begin * operand_.item();
+    else
+      operand_.gather(begin, count, raw);
+    convert_(count, block, &from, nullptr);
+  }
+
+  StridedOperand operand_;
+  int64_t wanted_item_;
+  kernels::RowKernel convert_;
+};
 
 // Runs a kernel over logical elements, passing through blocks what is not contiguous.
 class BlockRunner {
  public:
-  BlockRunner(kernels::RowKernel kernel, const void* params, std::span<const Tensor> inputs,
-              const Tensor& output)
-      : kernel_(kernel), params_(params), output_(*output.impl(), output.sizes()) {
-    for (const Tensor& input : inputs) operands_.emplace_back(*input.impl(), output.sizes());
+  BlockRunner(kernels::RowKernel kernel, const void* params, const Tensor& output)
+      : kernel_(kernel), params_(params), output_(*output.impl(), output.sizes()) {}
+  void add(const Tensor& input, const Dims& sizes, DType wanted) {
+    sources_.emplace_back(input, sizes, wanted);
   }
 
   void run(int64_t begin, int64_t end) const {
-    alignas(64) char scratch[kMaxInputs + 1][kBlock * 8];
-    const void* in[kMaxInputs];
+    alignas(64) char blocks[kMaxInputs + 1][kBlock * kMaxItem];
     bool direct = output_.is_contiguous();
-    for (const StridedOperand& operand : operands_) direct &= operand.is_contiguous();
-    int64_t step = direct ? end - begin : kBlock;
-    for (size_t k = 0; k < operands_.size(); k++) {
-      if (operands_[k].is_single()) operands_[k].gather(0, kBlock, scratch[k]);
-    }
+    for (const Source& source : sources_) direct &= source.is_direct();
+    int64_t step = direct ? end - begin : std::min(end - begin, kBlock);
+    for (size_t k = 0; k < sources_.size(); k++) sources_[k].prepare(step, blocks[k]);
     for (int64_t i = begin; i < end; i += step) {
       int64_t n = std::min(step, end - i);
-      for (size_t k = 0; k < operands_.size(); k++) {
-        const StridedOperand& operand = operands_[k];
-        in[k] = operand.is_contiguous() ? operand.data() + i * operand.item() : scratch[k];
-        if (!operand.is_contiguous() && !operand.is_single()) operand.gather(i, n, scratch[k]);
-      }
+      const void* in[kMaxInputs];
+      for (size_t k = 0; k < sources_.size(); k++) in[k] = sources_[k].at(i, n, blocks[k]);
       char* out =
-          output_.is_contiguous() ? output_.data() + i * output_.item() : scratch[kMaxInputs];
+          output_.is_contiguous() ? output_.data() + i * output_.item() : blocks[kMaxInputs];
       kernel_(n, out, in, params_);
       if (!output_.is_contiguous()) output_.scatter(i, n, out);
     }
@@ -125,7 +163,7 @@ class BlockRunner {
   kernels::RowKernel kernel_;
   const void* params_;
   StridedOperand output_;
-  std::vector<StridedOperand> operands_;
+  SmallVector<Source, kMaxInputs> sources_;
 };
 
 }  // namespace
@@ -134,28 +172,21 @@ void evaluate_elementwise(const ElementwiseInfo& info, ir::Operands inputs, cons
                           const Tensor& output) {
   DType compute = compute_dtype(info, inputs);
   kernels::RowKernel kernel = info.kernel(compute);
-  Tensor converted[kMaxInputs];
+  auto wanted = [&](int i) { return info.mask_first && i == 0 ? kBool : compute; };
   const void* in[kMaxInputs];
-  bool direct = output.is_contiguous();
-  for (int i = 0; i < info.arity; i++) {
-    const Tensor& input = *inputs[i];
-    DType wanted = info.mask_first && i == 0 ? kBool : compute;
-    if (input.dtype() == wanted) {
-      converted[i] = input;
-    } else {
-      converted[i] = empty_tensor(input.sizes(), wanted);
-      kernels::copy_elements(converted[i], input);
-    }
-    in[i] = converted[i].data_ptr();
-    direct &= converted[i].is_contiguous() && converted[i].sizes() == output.sizes();
-  }
   int64_t count = output.numel();
-  constexpr int64_t kGrain = 16 * kBlock;
-  if (direct && count <= kGrain && pool::forced_grain == 0) {
+  bool direct = output.is_contiguous() && count <= kGrain && pool::forced_grain == 0;
+  for (int i = 0; i < info.arity && direct; i++) {
+    const Tensor& input = *inputs[i];
+    in[i] = input.data_ptr();
+    direct = input.is_contiguous() && input.dtype() == wanted(i) && input.sizes() == output.sizes();
+  }
+  if (direct) {
     if (count > 0) kernel(count, output.data_ptr(), in, params);
     return;
   }
-  BlockRunner runner(kernel, params, {converted, static_cast<size_t>(info.arity)}, output);
+  BlockRunner runner(kernel, params, output);
+  for (int i = 0; i < info.arity; i++) runner.add(*inputs[i], output.sizes(), wanted(i));
   pool::parallel_for(count, kGrain, [&](int64_t begin, int64_t end) { runner.run(begin, end); });
 }
 

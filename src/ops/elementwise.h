@@ -124,4 +124,11 @@ ir::Primitive<P> masked_elementwise(const char* name, F f) {
 // The dtype in which the inputs are computed, before the formula's own restrictions.
 DType common_dtype(ir::Operands inputs);
 
+// A parameter as a value of the formula: exact for integers, rounded to the type of floats.
+template <ir::FormulaValue V>
+FG_INLINE V number(const V& like_this, const Scalar& value) {
+  return if_float([&](const auto& x) FG_INLINED { return like(x, value.to_double()); },
+                  [&](const auto& x) FG_INLINED { return like(x, value.to_int()); }, like_this);
+}
+
 }  // namespace fg::ops

@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ops/create.h"
 #include "ops/kernels/strided.h"
 #include "ops/view_kind.h"
 #include "ops/views.h"
@@ -38,10 +39,12 @@ void infer_cat(Operands inputs, const CatParams& p, Meta* out) {
   for (const Tensor* tensor : all) {
     if (is_skipped(*tensor) && model->dim() != 1) continue;
     Dims sizes = tensor->sizes();
-    if (sizes.size() == model->sizes().size()) {
-      total += sizes[axis];
-      sizes[axis] = model->sizes()[axis];
+    if (sizes.size() != model->sizes().size()) {
+      fail("cat: tensors must have equally many dimensions, got sizes {} and {}",
+           text(model->sizes()), text(sizes));
     }
+    total += sizes[axis];
+    sizes[axis] = model->sizes()[axis];
     if (!(sizes == model->sizes())) {
       fail("cat: sizes {} and {} differ in another dimension than {}; they must be equal there",
            text(model->sizes()), text(tensor->sizes()), axis);
@@ -51,13 +54,15 @@ void infer_cat(Operands inputs, const CatParams& p, Meta* out) {
 }
 
 void evaluate_cat(Operands inputs, const CatParams& p, Tensor* out) {
-  NoGradGuard below;
   int64_t axis = wrap_axis(p.dim, out[0].sizes().size(), "cat");
   Dim at = 0;
   for (const Tensor& tensor : inputs[0].all()) {
     if (is_skipped(tensor)) continue;
     Dim size = tensor.sizes()[axis];
-    kernels::copy_elements(slice(out[0], axis, at, at + size), tensor);
+    Dims sizes = out[0].sizes();
+    sizes[axis] = size;
+    Dim offset = out[0].impl()->offset + at * out[0].strides()[axis];
+    kernels::copy_elements(alias(out[0], sizes, out[0].strides(), offset), tensor);
     at += size;
   }
 }
@@ -72,13 +77,16 @@ const Registered cat_p =
                  const Dims& sizes = v.sizes(0, i);
                  bool skipped = sizes.size() == 1 && sizes[0] == 0;
                  Dim size = skipped ? Dim(0) : sizes[axis];
-                 grads.push_back(skipped ? Tensor() : slice(v.grad(), axis, at, at + size));
+                 grads.push_back(skipped ? zeros(sizes, v.grad().dtype())
+                                         : slice(v.grad(), axis, at, at + size));
                  at += size;
                }
                return grads;
              }));
-const auto cat_entry = define_as<cat_p>(cat, "Joins tensors along a dimension.").samples([] {
-  return Samples{{{Tensors{sample({2, 3}), sample({1, 3})}, Scalar(0)}}};
+const auto cat_entry = define_as<cat_p>(cat, "Joins tensors along a dimension.").out().samples([] {
+  return Samples{{{Tensors{sample({2, 3}), sample({1, 3})}, Scalar(0)}},
+                 {{Tensors{sample({2, 1}), sample({2, 2}), sample({2, 0})}, Scalar(-1)}, "columns"},
+                 {{Tensors{sample({2}), sample({0})}}, "empty vector"}};
 });
 
 const auto stack_entry =
@@ -105,7 +113,42 @@ const auto stack_entry =
                                        grads.push_back(select(v.grad(), dim, i));
                                      return grads;
                                    }))
-        .samples([] { return Samples{{{Tensors{sample({2, 3}), sample({2, 3})}, Scalar(1)}}}; });
+        .out()
+        .samples([] {
+          return Samples{{{Tensors{sample({2, 3}), sample({2, 3})}, Scalar(1)}},
+                         {{Tensors{sample({}), sample({})}}, "numbers"}};
+        });
+
+// ---- along the first or second dimension
+
+Tensor at_least_1d(const Tensor& tensor) {
+  return tensor.dim() == 0 ? reshape(tensor, {1}) : tensor;
+}
+
+const auto hstack_entry =
+    define(hstack, "Joins tensors along the second dimension, vectors along the first.",
+           [](const Tensors& tensors) {
+             if (tensors.empty()) fail("hstack: expected a non-empty list of tensors");
+             Tensors parts;
+             for (const Tensor& tensor : tensors) parts.push_back(at_least_1d(tensor));
+             return cat(parts, parts[0].dim() == 1 ? 0 : 1);
+           })
+        .samples([] {
+          return Samples{{{Tensors{sample({2, 3}), sample({2, 1})}}},
+                         {{Tensors{sample({}), sample({2})}}, "vectors"}};
+        });
+const auto vstack_entry =
+    define(vstack, "Joins tensors along the first dimension, vectors as rows.",
+           [](const Tensors& tensors) {
+             if (tensors.empty()) fail("vstack: expected a non-empty list of tensors");
+             Tensors parts;
+             for (const Tensor& tensor : tensors) {
+               Tensor part = at_least_1d(tensor);
+               parts.push_back(part.dim() == 1 ? unsqueeze(part, 0) : part);
+             }
+             return cat(parts, 0);
+           })
+        .samples([] { return Samples{{{Tensors{sample({2, 3}), sample({3})}}}}; });
 
 }  // namespace
 }  // namespace fg

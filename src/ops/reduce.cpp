@@ -1,90 +1,248 @@
 #include "ops/reduce.h"
 
+#include "base/fail.h"
 #include "ir/define.h"
+#include "ops/arithmetic.h"
 #include "ops/copy.h"
-#include "ops/kernels/strided.h"
-#include "ops/view_kind.h"
+#include "ops/reduce_kind.h"
+#include "ops/scan.h"
 #include "ops/views.h"
 
 namespace fg {
 
 using namespace ir;
-using ops::plain_primitive;
+using ops::number_of;
+using ops::reduced_count;
+using ops::restore_dims;
+using ops::sum_over;
 
 namespace {
 
-struct ReduceParams {
-  OptDims dim;
-  bool keepdim;
-  bool operator==(const ReduceParams&) const = default;
-};
-
-void infer_reduce(Operands inputs, const ReduceParams& p, Meta* out) {
-  const Tensor& self = *inputs[0];
-  auto reduced = axis_set(p.dim, self.sizes().size(), "sum");
-  for (size_t i = 0; i < self.sizes().size(); i++) {
-    if (!reduced[i])
-      out[0].sizes.push_back(self.sizes()[i]);
-    else if (p.keepdim)
-      out[0].sizes.push_back(1);
-  }
-  out[0].dtype = self.dtype();
+// Integers and bools are summed as int64.
+DType sum_dtype(const Tensor& self, OptDType dtype) {
+  return dtype.value_or(is_floating(self.dtype()) ? self.dtype() : kInt64);
+}
+// Narrower integers wrap once at the end.
+Tensor in_dtype(const Tensor& self, DType dtype,
+                Tensor (*reduce)(const Tensor&, const OptDims&, bool), const OptDims& dim,
+                bool keepdim) {
+  if (is_floating(dtype) || dtype == kInt64) return reduce(to(self, dtype), dim, keepdim);
+  return to(reduce(to(to(self, dtype), kInt64), dim, keepdim), dtype);
 }
 
-void evaluate_sum(Operands inputs, const ReduceParams& p, Tensor* out) {
-  const Tensor& self = *inputs[0];
-  size_t rank = self.sizes().size();
-  auto reduced = axis_set(p.dim, rank, "sum");
-  Dims order, kept;
-  for (size_t i = 0; i < rank; i++) {
-    if (!reduced[i]) kept.push_back(static_cast<int64_t>(i));
-  }
-  order = kept;
-  for (size_t i = 0; i < rank; i++) {
-    if (reduced[i]) order.push_back(static_cast<int64_t>(i));
-  }
-  NoGradGuard below;
-  Tensor rows = kernels::as_contiguous(permute(self, order));
-  int64_t outer = out[0].numel(), inner = outer ? self.numel() / outer : 0;
-  visit(self.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    const T* from = reinterpret_cast<const T*>(rows.data_ptr());
-    T* to = reinterpret_cast<T*>(out[0].data_ptr());
-    for (int64_t i = 0; i < outer; i++) {
-      T total = T(0);
-      for (int64_t j = 0; j < inner; j++) total = T(total + from[i * inner + j]);
-      to[i] = total;
-    }
-  });
+Tensor spread(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim) {
+  return expand(restore_dims(grad, sizes, dim, keepdim), sizes);
 }
 
-// Puts the reduced dimensions back with size one, so that the gradient broadcasts.
-Tensor restore_dims(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim) {
-  if (keepdim || sizes.empty()) return grad;
-  auto reduced = axis_set(dim, sizes.size(), "sum");
-  Tensor result = grad;
-  for (size_t i = 0; i < sizes.size(); i++) {
-    if (reduced[i]) result = unsqueeze(result, static_cast<int64_t>(i));
-  }
-  return result;
+Samples over_all() {
+  return {{{sample({2, 3})}},
+          {{sample({})}, "zero-dim"},
+          {{sample({0, 3})}, "empty"},
+          {{sample({3, 171}).transpose(0, 1)}, "two blocks, strided"}};
+}
+Samples over_dims() {
+  return {{{sample({2, 3}), Dims{1}, Scalar(true)}, "keepdim"},
+          {{sample({2, 3, 2}), Dims{0, -1}}, "two dimensions"},
+          {{sample({2, 17}), Dims{0}}, "columns"},
+          {{sample({2, 3}), Value()}, "none is all"},
+          {{sample({}), Dims{0}}, "zero-dim"},
+          {{sample({0, 3}), Dims{0}}, "empty"}};
 }
 
-const Registered sum_p =
-    plain_primitive<ReduceParams, infer_reduce, evaluate_sum>("sum", Kind::reduce);
 const auto sum_entry =
-    define(sum, "Sum of all elements, or over the given dimensions.",
+    define(sum.overload<0>(), "Sum of all elements.",
+           [](const Tensor& self, OptDType dtype) {
+             return in_dtype(self, sum_dtype(self, dtype), sum_over, {}, false);
+           })
+        .vjp("SumBackward0",
+             wrt(0, saves::shape(0), [](const Vjp& v) { return expand(v.grad(), v.sizes(0)); }))
+        .out()
+        .samples(over_all);
+const auto sum_dim_entry =
+    define(sum.overload<1>(), "Sum over the given dimensions.",
            [](const Tensor& self, const OptDims& dim, bool keepdim, OptDType dtype) {
-             DType natural = is_floating(self.dtype()) ? self.dtype() : kInt64;
-             return sum_p.with({dim, keepdim}, to(self, dtype.value_or(natural)));
+             return in_dtype(self, sum_dtype(self, dtype), sum_over, dim, keepdim);
            })
         .vjp("SumBackward1", wrt(0, saves::shape(0),
                                  [](const Vjp& v, const OptDims& dim, bool keepdim, OptDType) {
-                                   return expand(restore_dims(v.grad(), v.sizes(0), dim, keepdim),
-                                                 v.sizes(0));
+                                   return spread(v.grad(), v.sizes(0), dim, keepdim);
                                  }))
+        .out()
+        .samples(over_dims);
+
+DType mean_dtype(const Tensor& self, OptDType dtype) {
+  DType result = dtype.value_or(self.dtype());
+  if (!is_floating(result)) {
+    fail("mean: {} has no mean; convert the input to a float or pass dtype", name(result));
+  }
+  return result;
+}
+const auto mean_entry =
+    define(mean.overload<0>(), "Mean of all elements.",
+           [](const Tensor& self, OptDType dtype) {
+             return ops::mean_over(to(self, mean_dtype(self, dtype)), {}, false);
+           })
+        .vjp("MeanBackward0", wrt(0, saves::shape(0),
+                                  [](const Vjp& v) {
+                                    return expand(v.grad(), v.sizes(0)) /
+                                           number_of(product(v.sizes(0)));
+                                  }))
+        .out()
+        .samples(over_all);
+const auto mean_dim_entry =
+    define(mean.overload<1>(), "Mean over the given dimensions.",
+           [](const Tensor& self, const OptDims& dim, bool keepdim, OptDType dtype) {
+             return ops::mean_over(to(self, mean_dtype(self, dtype)), dim, keepdim);
+           })
+        .vjp("MeanBackward1", wrt(0, saves::shape(0),
+                                  [](const Vjp& v, const OptDims& dim, bool keepdim, OptDType) {
+                                    return spread(v.grad(), v.sizes(0), dim, keepdim) /
+                                           number_of(reduced_count(v.sizes(0), dim, "mean"));
+                                  }))
+        .out()
+        .samples(over_dims);
+
+const auto prod_entry =
+    define(prod.overload<0>(), "Product of all elements.",
+           [](const Tensor& self, OptDType dtype) {
+             return in_dtype(self, sum_dtype(self, dtype), ops::prod_over, {}, false);
+           })
+        .vjp("ProdBackward0", wrt(0, saves::in(0),
+                                  [](const Vjp& v) {
+                                    Tensor self = to(v.in(0), v.grad().dtype());
+                                    Tensor flat = reshape(self, {product(self.sizes())});
+                                    return reshape(ops::prod_gradient(v.grad(), flat, 0),
+                                                   self.sizes());
+                                  }))
+        .out()
         .samples([] {
-          return Samples{{{sample({2, 3})}}, {{sample({2, 3}), Dims{1}, Scalar(true)}, "keepdim"}};
+          return Samples{{{sample({2, 3})}},
+                         {{tensor({2., 0., 3.}, kFloat64)}, "one zero"},
+                         {{tensor({2., 0., 3., 0.}, kFloat64)}, "two zeros"},
+                         {{sample({})}, "zero-dim"},
+                         {{sample({0})}, "empty"}};
+        });
+const auto prod_dim_entry =
+    define(prod.overload<1>(), "Product over a dimension.",
+           [](const Tensor& self, int64_t dim, bool keepdim, OptDType dtype) {
+             return in_dtype(self, sum_dtype(self, dtype), ops::prod_over, Dims{dim}, keepdim);
+           })
+        .vjp("ProdBackward1", wrt(0, saves::in(0),
+                                  [](const Vjp& v, int64_t dim, bool keepdim, OptDType) {
+                                    Tensor self = to(v.in(0), v.grad().dtype());
+                                    Tensor grad =
+                                        restore_dims(v.grad(), self.sizes(), Dims{dim}, keepdim);
+                                    return ops::prod_gradient(grad, self, dim);
+                                  }))
+        .out()
+        .samples([] {
+          return Samples{{{sample({2, 3}), Scalar(1)}},
+                         {{sample({2, 3}), Scalar(0), Scalar(true)}, "keepdim"},
+                         {{sample({}), Scalar(0)}, "zero-dim"}};
         });
 
+const auto logsumexp_entry =
+    define(logsumexp, "log of the sum of exp over the given dimensions, without overflow.",
+           [](const Tensor& self, const Dims& dim, bool keepdim) {
+             Tensor x = is_floating(self.dtype()) ? self : to(self, default_dtype());
+             if (reduced_count(x.sizes(), dim, "logsumexp") == 0)
+               return sum_over(x.exp(), dim, keepdim).log();
+             Tensor largest = ops::max_over(x, dim, true);
+             largest = largest.masked_fill(largest.isinf(), 0);
+             Tensor total = sum_over((x - largest).exp(), dim, true).log() + largest;
+             auto axes = axis_set(dim, x.sizes().size(), "logsumexp");
+             return keepdim ? total : view(total, ops::reduced_sizes(x.sizes(), axes, false));
+           })
+        .vjp("LogsumexpBackward0",
+             wrt(0, saves::in(0) | saves::out(),
+                 [](const Vjp& v, const Dims& dim, bool keepdim) {
+                   Tensor self = v.in(0);
+                   Tensor out = restore_dims(v.out(), self.sizes(), dim, keepdim);
+                   return restore_dims(v.grad(), self.sizes(), dim, keepdim) * (self - out).exp();
+                 }))
+        .out()
+        .samples([] {
+          return Samples{{{sample({2, 3}), Dims{1}}},
+                         {{sample({2, 3}), Dims{0, 1}, Scalar(true)}, "keepdim"}};
+        });
+
+// As PyTorch: the result is a bool, except that uint8 stays uint8; an empty dim reduces nothing.
+Tensor any_of(const Tensor& self, const OptDims& dim, bool keepdim) {
+  Tensor result = self.ne(0);
+  if (!dim || !dim->empty()) result = ops::max_over(result, dim, keepdim);
+  return self.dtype() == kUInt8 ? to(result, kUInt8) : result;
+}
+Tensor all_of(const Tensor& self, const OptDims& dim, bool keepdim) {
+  Tensor result = self.eq(0);
+  if (!dim || !dim->empty()) result = ops::max_over(result, dim, keepdim);
+  result = result.logical_not();
+  return self.dtype() == kUInt8 ? to(result, kUInt8) : result;
+}
+Samples logical() { return {{{sample_mask({2, 3})}}, {{sample_mask({0})}, "empty"}}; }
+Samples logical_dim() { return {{{sample_mask({2, 3}), Scalar(1), Scalar(true)}}}; }
+Samples logical_dims() { return {{{sample_mask({2, 3}), Dims{0, 1}}}}; }
+
+const auto any_entry = define(any.overload<0>(), "Whether any element is not zero.",
+                              [](const Tensor& self) { return any_of(self, {}, false); })
+                           .out()
+                           .samples(logical);
+const auto any_dim_entry = define(any.overload<1>(), "Whether any element along dim is not zero.",
+                                  [](const Tensor& self, int64_t dim, bool keepdim) {
+                                    return any_of(self, Dims{dim}, keepdim);
+                                  })
+                               .out()
+                               .samples(logical_dim);
+const auto any_dims_entry =
+    define(any.overload<2>(), "Whether any element over the given dimensions is not zero.",
+           [](const Tensor& self, const OptDims& dim, bool keepdim) {
+             return any_of(self, dim, keepdim);
+           })
+        .out()
+        .samples(logical_dims);
+const auto all_entry = define(all.overload<0>(), "Whether no element is zero.",
+                              [](const Tensor& self) { return all_of(self, {}, false); })
+                           .out()
+                           .samples(logical);
+const auto all_dim_entry = define(all.overload<1>(), "Whether no element along dim is zero.",
+                                  [](const Tensor& self, int64_t dim, bool keepdim) {
+                                    return all_of(self, Dims{dim}, keepdim);
+                                  })
+                               .out()
+                               .samples(logical_dim);
+const auto all_dims_entry =
+    define(all.overload<2>(), "Whether no element over the given dimensions is zero.",
+           [](const Tensor& self, const OptDims& dim, bool keepdim) {
+             return all_of(self, dim, keepdim);
+           })
+        .out()
+        .samples(logical_dims);
+
+const auto count_nonzero_entry =
+    define(count_nonzero, "How many elements are not zero, as int64.",
+           [](const Tensor& self, const OptDims& dim) {
+             return sum_over(to(to(self, kBool), kInt64), dim, false);
+           })
+        .samples([] { return Samples{{{sample_mask({2, 3}), Dims{1}}}}; });
+
 }  // namespace
+}  // namespace fg
+
+namespace fg {
+
+Tensor Tensor::sum(const OptDims& dim, bool keepdim, OptDType dtype) const {
+  return dim || keepdim ? fg::sum(*this, dim, keepdim, dtype) : fg::sum(*this, dtype);
+}
+Tensor Tensor::mean(const OptDims& dim, bool keepdim, OptDType dtype) const {
+  return dim || keepdim ? fg::mean(*this, dim, keepdim, dtype) : fg::mean(*this, dtype);
+}
+Tensor Tensor::prod() const { return fg::prod(*this); }
+Tensor Tensor::prod(int64_t dim, bool keepdim) const { return fg::prod(*this, dim, keepdim); }
+Tensor Tensor::logsumexp(const Dims& dim, bool keepdim) const {
+  return fg::logsumexp(*this, dim, keepdim);
+}
+Tensor Tensor::any() const { return fg::any(*this); }
+Tensor Tensor::any(int64_t dim, bool keepdim) const { return fg::any(*this, dim, keepdim); }
+Tensor Tensor::all() const { return fg::all(*this); }
+Tensor Tensor::all(int64_t dim, bool keepdim) const { return fg::all(*this, dim, keepdim); }
+
 }  // namespace fg

@@ -37,14 +37,28 @@ void ops::check_strided(const Tensor& self, const Dims& size, const Dims& stride
   }
 }
 
+void ops::check_grad_sizes(const Tensor& grad, const Dims& expected, const char* who) {
+  if (grad.sizes() == expected) return;
+  fail("{}: expected a gradient of sizes {}, got {}", who, text(expected), text(grad.sizes()));
+}
+
 namespace {
+
+// The shape rule of all gradients here: the input's sizes, for a gradient of the view's sizes.
+void infer_as_input(const Tensor& grad, const Dims& input_sizes, const Dims& view_sizes,
+                    const char* who, Meta& out) {
+  product(input_sizes);  // refuses negative sizes
+  ops::check_grad_sizes(grad, view_sizes, who);
+  out.sizes = input_sizes;
+  out.dtype = grad.dtype();
+}
 
 void fill_zeros(const Tensor& tensor) {
   std::memset(tensor.data_ptr(), 0,
               static_cast<size_t>(tensor.numel()) * item_size(tensor.dtype()));
 }
 
-// ---- slice: the general case of select too
+// ---- slice, select, diagonal
 
 struct SliceBackwardParams {
   Dims input_sizes;
@@ -53,12 +67,16 @@ struct SliceBackwardParams {
   Dim step;
   bool operator==(const SliceBackwardParams&) const = default;
 };
+void infer_slice_backward(Operands inputs, const SliceBackwardParams& p, Meta* out) {
+  Dims view = p.input_sizes;
+  int64_t axis = wrap_axis(p.dim, view.size(), "slice_backward");
+  if (view.empty()) fail("slice_backward: a zero-dim input cannot have been sliced");
+  if (!(p.step > 0)) fail("slice_backward: step must be positive, got {}", p.step.text());
+  view[axis] = ops::slice_length(p.start, p.end, p.step, view[axis]);
+  infer_as_input(*inputs[0], p.input_sizes, view, "slice_backward", out[0]);
+}
 const Registered slice_backward_p =
-    plain_primitive<SliceBackwardParams,
-                    [](Operands inputs, const SliceBackwardParams& p, Meta* out) {
-                      out[0].sizes = p.input_sizes;
-                      out[0].dtype = inputs[0]->dtype();
-                    },
+    plain_primitive<SliceBackwardParams, infer_slice_backward,
                     [](Operands inputs, const SliceBackwardParams& p, Tensor* out) {
                       fill_zeros(out[0]);
                       NoGradGuard below;
@@ -74,14 +92,72 @@ const auto slice_backward_entry =
       return Samples{{{sample({2}), Dims{5}, Scalar(0), Scalar(1), Scalar(5), Scalar(2)}}};
     });
 
+struct SelectBackwardParams {
+  Dims input_sizes;
+  int64_t dim, index;
+  bool operator==(const SelectBackwardParams&) const = default;
+};
+void infer_select_backward(Operands inputs, const SelectBackwardParams& p, Meta* out) {
+  Dims view = p.input_sizes;
+  int64_t axis = wrap_axis(p.dim, view.size(), "select_backward");
+  if (view.empty() || Dim(p.index) >= view[axis] || Dim(p.index) < -view[axis]) {
+    fail(ErrorKind::index, "select_backward: index {} is out of bounds for dimension {} of {}",
+         p.index, axis, text(view));
+  }
+  view.erase(axis);
+  infer_as_input(*inputs[0], p.input_sizes, view, "select_backward", out[0]);
+}
+const Registered select_backward_p =
+    plain_primitive<SelectBackwardParams, infer_select_backward,
+                    [](Operands inputs, const SelectBackwardParams& p, Tensor* out) {
+                      fill_zeros(out[0]);
+                      NoGradGuard below;
+                      kernels::copy_elements(select(out[0], p.dim, p.index), *inputs[0]);
+                    }>("select_backward", Kind::scatter)
+        .vjp("SelectBackwardBackward0",
+             wrt(0, saves::nothing, [](const Vjp& v, const SelectBackwardParams& p) {
+               return select(v.grad(), p.dim, p.index);
+             }));
 const auto select_backward_entry =
-    define(select_backward, "The gradient of select.",
-           [](const Tensor& grad, const Dims& sizes, int64_t dim, int64_t index) {
-             int64_t axis = wrap_axis(dim, sizes.size(), "select_backward");
-             Dim start = index < 0 ? sizes[axis] + index : Dim(index);
-             return slice_backward(unsqueeze(grad, axis), sizes, axis, start, start + 1, 1);
-           })
-        .samples([] { return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(-1)}}}; });
+    define_as<select_backward_p>(select_backward, "The gradient of select.").samples([] {
+      return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(-1)}}};
+    });
+
+struct DiagonalBackwardParams {
+  Dims input_sizes;
+  int64_t offset, dim1, dim2;
+  bool operator==(const DiagonalBackwardParams&) const = default;
+};
+void infer_diagonal_backward(Operands inputs, const DiagonalBackwardParams& p, Meta* out) {
+  Dims view = p.input_sizes;
+  int64_t row = wrap_axis(p.dim1, view.size(), "diagonal_backward");
+  int64_t column = wrap_axis(p.dim2, view.size(), "diagonal_backward");
+  if (row == column || view.size() < 2) {
+    fail("diagonal_backward: dim1 and dim2 must be two different dimensions, got {} and {}", p.dim1,
+         p.dim2);
+  }
+  Dim length = ops::diagonal_length(view[row], view[column], p.offset);
+  view.erase(std::max(row, column));
+  view.erase(std::min(row, column));
+  view.push_back(length);
+  infer_as_input(*inputs[0], p.input_sizes, view, "diagonal_backward", out[0]);
+}
+const Registered diagonal_backward_p =
+    plain_primitive<DiagonalBackwardParams, infer_diagonal_backward,
+                    [](Operands inputs, const DiagonalBackwardParams& p, Tensor* out) {
+                      fill_zeros(out[0]);
+                      NoGradGuard below;
+                      kernels::copy_elements(diagonal(out[0], p.offset, p.dim1, p.dim2),
+                                             *inputs[0]);
+                    }>("diagonal_backward", Kind::scatter)
+        .vjp("DiagonalBackwardBackward0",
+             wrt(0, saves::nothing, [](const Vjp& v, const DiagonalBackwardParams& p) {
+               return diagonal(v.grad(), p.offset, p.dim1, p.dim2);
+             }));
+const auto diagonal_backward_entry =
+    define_as<diagonal_backward_p>(diagonal_backward, "The gradient of diagonal.").samples([] {
+      return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(0), Scalar(1)}}};
+    });
 
 // ---- as_strided: views may overlap, and so may the input
 
@@ -119,6 +195,53 @@ int64_t reach(const Dims& sizes, const Dims& strides) {
   return last + 1;
 }
 
+struct UnfoldBackwardParams {
+  Dims input_sizes;
+  int64_t dim, size, step;
+  bool operator==(const UnfoldBackwardParams&) const = default;
+};
+
+// Windows overlap: elements of several windows get the sum, in the order of the windows.
+void add_windows(const Tensor& grad, const UnfoldBackwardParams& p, const Tensor& out) {
+  fill_zeros(out);
+  Dims strides = out.strides();
+  int64_t axis = wrap_axis(p.dim, strides.size(), "unfold_backward");
+  strides.push_back(strides.empty() ? Dim(1) : strides[axis]);
+  if (out.dim() > 0) strides[axis] *= p.step;
+  Tensor values = kernels::as_contiguous(grad);
+  visit(grad.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    add_at(reinterpret_cast<T*>(out.data_ptr()), values.sizes(), strides, 0,
+           reinterpret_cast<const T*>(values.data_ptr()));
+  });
+}
+
+void infer_unfold_backward(Operands inputs, const UnfoldBackwardParams& p, Meta* out) {
+  Dims view = p.input_sizes;
+  int64_t axis = wrap_axis(p.dim, view.size(), "unfold_backward");
+  Dim size = view.empty() ? Dim(1) : view[axis];
+  if (p.size < 0 || Dim(p.size) > size || p.step <= 0) {
+    fail("unfold_backward: windows of size {} and step {} do not fit dimension {} of size {}",
+         p.size, p.step, axis, size.text());
+  }
+  if (!view.empty()) view[axis] = (size - p.size) / p.step + 1;
+  view.push_back(p.size);
+  infer_as_input(*inputs[0], p.input_sizes, view, "unfold_backward", out[0]);
+}
+const Registered unfold_backward_p =
+    plain_primitive<UnfoldBackwardParams, infer_unfold_backward,
+                    [](Operands inputs, const UnfoldBackwardParams& p, Tensor* out) {
+                      add_windows(*inputs[0], p, out[0]);
+                    }>("unfold_backward", Kind::scatter)
+        .vjp("UnfoldBackwardBackward0",
+             wrt(0, saves::nothing, [](const Vjp& v, const UnfoldBackwardParams& p) {
+               return unfold(v.grad(), p.dim, p.size, p.step);
+             }));
+const auto unfold_backward_entry =
+    define_as<unfold_backward_p>(unfold_backward, "The gradient of unfold.").samples([] {
+      return Samples{{{sample({3, 3}), Dims{5}, Scalar(0), Scalar(3), Scalar(1)}}};
+    });
+
 // Gathers in the memory of the input, relative to the lower of the two offsets; where several
 // elements of an overlapping input share memory each gets the whole sum divided by their number.
 void strided_backward(const Tensor& grad, const StridedBackwardParams& p, const Tensor& out) {
@@ -147,12 +270,20 @@ void strided_backward(const Tensor& grad, const StridedBackwardParams& p, const 
   kernels::copy_elements(out, alias(memory, p.input_sizes, p.input_strides, input_at));
 }
 
+void infer_as_strided_backward(Operands inputs, const StridedBackwardParams& p, Meta* out) {
+  bool complete =
+      p.input_sizes.size() == p.input_strides.size() && p.size.size() == p.stride.size();
+  bool negative = p.offset < 0 || p.input_offset < 0;
+  for (const Dims* strides : {&p.input_strides, &p.stride}) {
+    for (Dim stride : *strides) negative |= stride < 0;
+  }
+  if (!complete || negative) {
+    fail("as_strided_backward: expects one stride, 0 or more, per size, and offsets of 0 or more");
+  }
+  infer_as_input(*inputs[0], p.input_sizes, p.size, "as_strided_backward", out[0]);
+}
 const Registered as_strided_backward_p =
-    plain_primitive<StridedBackwardParams,
-                    [](Operands inputs, const StridedBackwardParams& p, Meta* out) {
-                      out[0].sizes = p.input_sizes;
-                      out[0].dtype = inputs[0]->dtype();
-                    },
+    plain_primitive<StridedBackwardParams, infer_as_strided_backward,
                     [](Operands inputs, const StridedBackwardParams& p, Tensor* out) {
                       strided_backward(*inputs[0], p, out[0]);
                     }>("as_strided_backward", Kind::scatter)

@@ -13,7 +13,7 @@ namespace fg {
 
 class Dim {
  public:
-  constexpr Dim() = default;
+  Dim() = default;  // not initialised, as an int
   template <std::integral T>
   constexpr Dim(T value) : bits_(static_cast<int64_t>(value)) {}  // NOLINT: a number is a Dim
   // A new symbol; `hint` is its size in the example that is being traced.
@@ -64,7 +64,7 @@ class Dim {
   int64_t symbolic_hint() const;
   [[noreturn]] int64_t symbolic_value() const;
 
-  int64_t bits_ = 0;
+  int64_t bits_;
 };
 
 // What comparisons on symbols assumed, as text such as "s0 == 4" or "!(s1 < 2)"; per thread.

@@ -4,17 +4,18 @@
 
 namespace fg {
 
-void Dims::resize(size_t count) {
-  if (count > capacity_) {
-    size_t capacity = std::max<size_t>(count, 2 * capacity_);
-    Dim* grown = new Dim[capacity];
-    std::copy(begin(), end(), grown);
-    if (heap()) delete[] long_;
-    long_ = grown;
-    capacity_ = static_cast<uint32_t>(capacity);
-  }
-  for (size_t i = size_; i < count; i++) data()[i] = 0;
-  size_ = static_cast<uint32_t>(count);
+void Dims::grow(size_t count) {
+  size_t capacity = std::max<size_t>(count, 2 * capacity_);
+  Dim* grown = new Dim[capacity];
+  std::copy(begin(), end(), grown);
+  if (heap()) delete[] long_;
+  long_ = grown;
+  capacity_ = static_cast<uint32_t>(capacity);
+}
+
+void Dims::assign_long(const Dims& other) {
+  size_ = 0;
+  assign(other.data(), other.size_);
 }
 
 std::string text(const Dims& dims) {
@@ -49,6 +50,11 @@ Dim product(const Dims& dims) {
 
 Dims contiguous_strides(const Dims& sizes) {
   Dims strides;
+  set_contiguous_strides(sizes, strides);
+  return strides;
+}
+
+void set_contiguous_strides(const Dims& sizes, Dims& strides) {
   strides.resize(sizes.size());
   Dim stride = 1;
   for (size_t i = sizes.size(); i-- > 0;) {
@@ -56,7 +62,6 @@ Dims contiguous_strides(const Dims& sizes) {
     // As PyTorch: an empty dimension counts as one, so that strides stay distinct.
     stride *= sizes[i].is_constant() ? Dim(std::max<int64_t>(sizes[i].value(), 1)) : sizes[i];
   }
-  return strides;
 }
 
 Dims broadcast(const Dims& a, const Dims& b, const char* who) {

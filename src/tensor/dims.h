@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstring>
 #include <initializer_list>
 #include <optional>
 #include <span>
@@ -30,10 +31,21 @@ class Dims {
     resize(count);
     std::fill(begin(), end(), value);
   }
-  Dims(const Dims& other) : Dims(other.data(), other.size_) {}
+  Dims(const Dims& other) : size_(other.size_) {
+    if (size_ <= kInline)
+      copy_inline(other.data());
+    else
+      assign_long(other);
+  }
   Dims(Dims&& other) noexcept { take(other); }
   Dims& operator=(const Dims& other) {
-    if (this != &other) assign(other.data(), other.size_);
+    if (this == &other) return *this;
+    if (!heap() && other.size_ <= kInline) {
+      size_ = other.size_;
+      copy_inline(other.data());
+    } else {
+      assign(other.data(), other.size_);
+    }
     return *this;
   }
   Dims& operator=(Dims&& other) noexcept {
@@ -59,10 +71,15 @@ class Dims {
   Dim front() const { return data()[0]; }
   Dim back() const { return data()[size_ - 1]; }
 
-  void resize(size_t count);  // new entries are 0
+  // New entries are 0.
+  void resize(size_t count) {
+    if (count > capacity_) grow(count);
+    for (size_t i = size_; i < count; i++) data()[i] = 0;
+    size_ = static_cast<uint32_t>(count);
+  }
   void push_back(Dim value) {
-    resize(size_ + 1);
-    data()[size_ - 1] = value;
+    if (size_ == capacity_) grow(size_ + 1);
+    data()[size_++] = value;
   }
   void pop_back() { --size_; }
   void insert(size_t position, Dim value) {
@@ -87,18 +104,19 @@ class Dims {
     std::copy(values, values + count, data());
   }
   bool heap() const { return capacity_ > kInline; }
+  void grow(size_t count);
+  // All of the room, whatever is used: a fixed number of moves is faster than a loop.
+  void copy_inline(const Dim* from) { std::memcpy(&short_, from, sizeof(short_)); }
+  void assign_long(const Dims& other);
   void take(Dims& other) noexcept {
     size_ = std::exchange(other.size_, 0);
     capacity_ = std::exchange(other.capacity_, kInline);
-    if (heap())
-      long_ = other.long_;
-    else
-      std::copy(other.short_, other.short_ + kInline, short_);
+    std::memcpy(&short_, &other.short_, sizeof(short_));
   }
 
   uint32_t size_ = 0, capacity_ = kInline;
-  union {
-    Dim short_[kInline] = {};
+  union {  // the short form is not initialised: entries from size_ on mean nothing
+    Dim short_[kInline];
     Dim* long_;
   };
 };
@@ -109,6 +127,7 @@ std::string text(const Dims& dims);             // "[2, 3]"
 std::vector<int64_t> values(const Dims& dims);  // every entry must be a constant
 Dim product(const Dims& dims);                  // overflow and negative sizes are errors
 Dims contiguous_strides(const Dims& sizes);
+void set_contiguous_strides(const Dims& sizes, Dims& strides);
 Dims broadcast(const Dims& a, const Dims& b, const char* who);
 bool can_broadcast(const Dims& from, const Dims& to);
 

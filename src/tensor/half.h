@@ -34,7 +34,8 @@ struct Half {
     uint32_t sign = uint32_t{half & 0x8000u} << 16, rest = half & 0x7fffu;
     // Scaling by 2^112 turns the exponent bias of 15 into 127 and makes subnormals exact.
     float scaled = std::bit_cast<float>(rest << 13) * 0x1p112f;
-    uint32_t bits = rest >= 0x7c00 ? 0x7f800000 | (rest & 0x3ff) << 13 : std::bit_cast<uint32_t>(scaled);
+    uint32_t bits =
+        rest >= 0x7c00 ? 0x7f800000 | (rest & 0x3ff) << 13 : std::bit_cast<uint32_t>(scaled);
     return std::bit_cast<float>(sign | bits);
   }
 

@@ -5,7 +5,8 @@
 
 namespace fg {
 
-thread_local Modes modes;
+constinit thread_local Modes modes;
+constinit thread_local GraphCounters graph_counters;
 
 void* TensorImpl::operator new(size_t bytes) { return small_allocate(bytes); }
 void TensorImpl::operator delete(void* pointer) { small_deallocate(pointer); }

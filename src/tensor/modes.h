@@ -2,6 +2,8 @@
 // primitive before the eager kernels do (none in the common case).
 #pragma once
 
+#include <cstdint>
+
 namespace fg {
 
 namespace ir {
@@ -13,6 +15,15 @@ struct Modes {
   bool inference = false;
   ir::Interpreter* interpreter = nullptr;
 };
+
+// Counters of the graph that every recorded op touches; here because this block is fast to reach.
+struct GraphCounters {
+  uint64_t next_sequence_nr = 0;
+  void* dead_nodes = nullptr;  // waiting to be freed; see autograd/node.cpp
+  bool freeing_nodes = false;
+  int saved_tensor_hooks = 0;  // how many pairs are active
+};
+extern thread_local GraphCounters graph_counters __attribute__((tls_model("initial-exec")));
 
 // initial-exec: one instruction instead of a call in a shared library; this block is small.
 extern thread_local Modes modes __attribute__((tls_model("initial-exec")));

@@ -21,16 +21,16 @@ class Storage : public Counted {
   // How often tensors over this storage were modified in place; see Tensor::_version.
   std::atomic<uint32_t> version{0};
 
- private:
+ protected:
   enum class Owner : uint8_t { header, allocator, user };
 
-  Storage(char* data, size_t bytes, Owner owner) : data_(data), bytes_(bytes), owner_(owner) {}
+  Storage(char* data, size_t bytes, Owner owner) : owner_(owner), data_(data), bytes_(bytes) {}
   ~Storage() = default;
 
+ private:
+  Owner owner_;
   char* data_;
   size_t bytes_;
-  Owner owner_;
-  std::function<void(void*)> deleter_;
 };
 
 }  // namespace fg

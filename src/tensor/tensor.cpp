@@ -45,13 +45,14 @@ Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype)
 
 Tensor empty_tensor(const Dims& sizes, DType dtype) {
   Dim numel = product(sizes);
+  Ref<Storage> storage = Storage::create(byte_count(numel, dtype, sizes));
   auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
-  impl->storage = Storage::create(byte_count(numel, dtype, sizes));
-  impl->data = impl->storage->data();
+  impl->data = storage->data();
+  impl->storage = std::move(storage);
   impl->dtype = dtype;
   impl->inference = modes.inference;
   impl->sizes = sizes;
-  impl->strides = contiguous_strides(sizes);
+  set_contiguous_strides(sizes, impl->strides);
   impl->numel = numel;
   return Tensor(std::move(impl));
 }

@@ -110,7 +110,7 @@ void check_level(const char* name, Level at, const Program& program, const Colum
   auto out = std::make_unique<R[]>(kCount);
   auto kernel = at == Level::v3 ? run_v3<S, F> : run_baseline<S, F>;
   kernel(in[0].data(), in[1].data(), in[2].data(), out.get());
-  Interpreter interpreter(program, at);
+  LaneInterpreter interpreter(program, at);
   int wrong = 0;
   for (int i = 0; i < kCount && wrong < 3; ++i) {
     uint64_t arguments[3] = {lane_bits(in[0][i]), lane_bits(in[1][i]), lane_bits(in[2][i])};

@@ -108,6 +108,11 @@ Case make(const char* name, F, Reference reference, double bound_f32, double bou
           {apply_baseline<double, F>, apply_v3<double, F>}};
 }
 
+// Largest errors seen over 150,000 samples per column (f32, f64): exp 0.94 0.96, expm1 1.5 2.0,
+// exp2 1.2 1.2, log 0.75 0.79, log1p 0.75 0.76, log2 0.5 0.72, log10 0.5 0.66, pow 0.5 1.3,
+// tanh 1.3 1.3, sinh 1.6 1.6, cosh 1.3 1.3, sin 1.5 0.77, cos 1.4 0.76, tan 0.5 1.9, asin 2.3 2.2,
+// acos 1.1 1.1, atan 1.5 1.9, atan2 1.5 1.6, erf 1.4 1.4, erfc 3.6 3.6, erfinv 2.4 3.1,
+// asinh 1.6 1.5, acosh 2.2 2.4, atanh 2.0 1.9, sigmoid 2.3 2.0, softplus 1.5 1.5, rsqrt 1.5 1.5.
 const std::vector<Case>& cases() {
   static const std::vector<Case> kCases = {
       make(

@@ -41,12 +41,18 @@ template <class S>
 Matrix<S> empty(int64_t rows, int64_t cols, Layout layout) {
   auto memory = [&](int64_t count) { return std::vector<S>(count); };
   switch (layout) {
-    case Layout::rows: return {memory(rows * cols), 0, cols, 1};
-    case Layout::columns: return {memory(rows * cols), 0, 1, rows};
-    case Layout::wide_rows: return {memory(rows * (cols + 5)), 3, cols + 5, 1};
-    case Layout::wide_columns: return {memory((rows + 7) * cols), 2, 1, rows + 7};
-    case Layout::every_third: return {memory(3 * rows * cols), 0, 3 * cols, 3};
-    case Layout::reversed: return {memory(rows * cols), rows * cols - 1, -cols, -1};
+    case Layout::rows:
+      return {memory(rows * cols), 0, cols, 1};
+    case Layout::columns:
+      return {memory(rows * cols), 0, 1, rows};
+    case Layout::wide_rows:
+      return {memory(rows * (cols + 5)), 3, cols + 5, 1};
+    case Layout::wide_columns:
+      return {memory((rows + 7) * cols), 2, 1, rows + 7};
+    case Layout::every_third:
+      return {memory(3 * rows * cols), 0, 3 * cols, 3};
+    case Layout::reversed:
+      return {memory(rows * cols), rows * cols - 1, -cols, -1};
   }
   __builtin_unreachable();
 }
@@ -159,7 +165,8 @@ TYPED_TEST(GemmFloat, EveryElementIsTheSumInOrder) {
 
 TYPED_TEST(GemmFloat, LargerThanOnePart) {
   for (Level level : levels()) {
-    for (Size size : {Size{801, 40, 50}, Size{20, 1100, 30}, Size{3, 4200, 10}, Size{1, 2, 2000}}) {
+    for (Size size : {Size{801, 40, 50}, Size{20, 1100, 30}, Size{3, 4200, 10}, Size{1, 2, 2000},
+                      Size{25, 130, 2000}, Size{130, 25, 2000}}) {
       expect_canonical<TypeParam>(level, size, Layout::rows, Layout::rows);
       expect_canonical<TypeParam>(level, size, Layout::columns, Layout::columns);
     }

@@ -5,24 +5,26 @@
 
 #include <algorithm>
 #include <memory>
+#include <type_traits>
 
 #include "base/fail.h"
 #include "base/pool.h"
-#include "ops/kernels/gemm_micro.h"
+#include "ops/kernels/gemm_block.h"
+#include "ops/kernels/gemm_dots.h"
 #include "ops/kernels/gemm_pack.h"
 
 namespace fg::kernels {
 
 namespace {
 
-constexpr int64_t kMaxBlock = 384;     // of k: a panel of b has 24 KiB
-constexpr int64_t kBlockRows = 96;     // a block of a has 144 KiB (f32)
+constexpr int64_t kMaxBlock = 384;            // of k: a panel of b has 24 KiB
+constexpr int64_t kBlockRows = 96;            // a block of a has 144 KiB (f32)
 constexpr int64_t kMaxRows = 8 * kBlockRows;  // how long a packed block of b is used
-constexpr int64_t kMaxCols = 512;      // a block of b has 768 KiB (f32)
-constexpr int64_t kFewRows = 6;        // up to here b is streamed
-constexpr int64_t kStreamedRows = 8;   // rows of b at a time when it is read in place
-constexpr int64_t kStreamed = 64;      // columns and rows at a time when it is packed
-constexpr double kPartFlops = 1 << 21;  // less is done before another thread wakes up
+constexpr int64_t kMaxCols = 512;             // a block of b has 768 KiB (f32)
+constexpr int64_t kFewRows = 6;               // up to here b is streamed
+constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is read in place
+constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
+constexpr double kMinWork = 1 << 20;  // for a thread of its own, in multiplications and additions
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -32,7 +34,7 @@ int64_t block_length(int64_t k) {
   return k <= kMaxBlock ? k : round_up(parts(k, parts(k, kMaxBlock)), 8);
 }
 
-// Memory that a thread keeps for packing. The block sizes bound it: 3 MiB for f64.
+// Memory that a thread keeps for packing. The block sizes bound it: 5 MiB in all.
 class Scratch {
  public:
   template <class T>
@@ -68,26 +70,8 @@ struct Problem {
   int64_t c_row, c_col;
 };
 
-// A block of a: row i of the tile that begins with row r is at data + r * step + i * row.
-template <class T>
-struct Left {
-  const T* data;
-  int64_t step, row, k;
-};
-
-// A block of b: column panel p begins at data + p * panel.
-template <class T>
-struct Right {
-  const T* data;
-  int64_t k, panel;
-};
-
-template <class T>
-struct Sums {
-  T* data;
-  int64_t row;
-  Into into;
-};
+// Few rows stream b: the longer its rows, the better.
+int64_t max_cols(int64_t m) { return m <= kFewRows ? 4096 : kMaxCols; }
 
 // How c is cut: a function of the sizes.
 struct Grid {
@@ -95,80 +79,27 @@ struct Grid {
   int64_t down, along;
 };
 
+// What a part costs: reading b counts as much as a few rows do, starting as much as 5000 steps.
+double work(const Grid& grid, int64_t m, int64_t n, int64_t k) {
+  const int64_t rows = std::max(kFewRows, std::min(m, grid.rows)), cols = std::min(n, grid.cols);
+  return 2.0 * k * rows * cols + 10000;
+}
+
+// Parts are halved until there are enough of them or they are small.
 Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch) {
-  int64_t rows = kBlockRows, cols = m <= kFewRows ? 2048 : kMaxCols / 2;
-  auto even = [](int64_t size, int64_t part, int64_t unit) {
-    return round_up(parts(size, parts(size, part)), unit);
-  };
+  constexpr int64_t kMinCols = 64, kEnough = 8;
+  int64_t rows = round_up(parts(m, parts(m, kBlockRows)), kTileRows);
+  int64_t cols = round_up(parts(n, parts(n, max_cols(m))), kMinCols);
   for (;;) {
-    const Grid grid{even(m, rows, kTileRows), even(n, cols, 64), parts(m, rows), parts(n, cols)};
-    const double flops = 2.0 * k * std::min(m, rows) * std::min(n, cols);
-    if (grid.down * grid.along * batch >= 8 || flops < 2 * kPartFlops) return grid;
-    (std::min(m, rows) > std::min(n, cols) ? rows : cols) /= 2;
-  }
-}
-
-template <class S>
-inline constexpr bool kStoredAsComputed = sizeof(S) == sizeof(ComputeType<S>);
-
-// A tile whose last columns do not exist: computed aside, then what exists is copied.
-template <Level L, class T>
-void multiply_edge(TileKernel<T> kernel, Tile<T> tile, int64_t rows, int64_t cols) {
-  constexpr int kWidth = 4 * Registers<L, T>::kPanel;
-  alignas(64) T aside[kTileRows * kWidth] = {};
-  const Sums<T> c{tile.c, tile.c_row, tile.into};
-  auto each = [&](auto&& f) {
-    for (int64_t i = 0; i < rows; ++i) {
-      for (int64_t j = 0; j < cols; ++j) f(c.data[i * c.row + j], aside[i * kWidth + j]);
+    const Grid grid{rows, cols, parts(m, rows), parts(n, cols)};
+    const bool enough = grid.down * grid.along * batch >= kEnough;
+    if (enough || work(grid, m, n, k) < 2 * kMinWork || (rows <= kTileRows && cols <= kMinCols))
+      return grid;
+    if (rows > cols || cols <= kMinCols) {
+      rows = round_up(rows / 2, kTileRows);
+    } else {
+      cols = round_up(cols / 2, kMinCols);
     }
-  };
-  if (c.into == Into::resume) each([](T& x, T& y) { y = x; });
-  tile.c = aside;
-  tile.c_row = kWidth;
-  if (c.into == Into::add) tile.into = Into::set;
-  kernel(tile);
-  if (c.into == Into::add) {
-    each([](T& x, T& y) { x += y; });
-  } else {
-    each([](T& x, T& y) { x = y; });
-  }
-}
-
-// All tiles of `height` rows of a block.
-template <Level L, class T>
-void multiply_strip(const Left<T>& a, const Right<T>& b, Sums<T> c, int64_t rows, int64_t cols,
-                    int64_t k, int height) {
-  constexpr int kLanes = Registers<L, T>::kLanes, kPanel = Registers<L, T>::kPanel;
-  int registers = widest_tile(height);
-  for (int64_t col = 0; col < cols; col += registers * kLanes) {
-    const int64_t left = cols - col;
-    while (registers > 1 && (registers * kLanes > round_up(left, kPanel) || left <= kLanes)) {
-      registers /= 2;
-    }
-    const TileKernel<T> kernel = tile_kernel<L, T>(height, registers);
-    Tile<T> tile{k,   a.data,  a.row,        a.k,   b.data + col / kPanel * b.panel,
-                 b.k, b.panel, c.data + col, c.row, c.into};
-    for (int64_t row = 0; row < rows; row += height) {
-      tile.a = a.data + row * a.step;
-      tile.c = c.data + row * c.row + col;
-      if (left >= registers * kLanes) {
-        kernel(tile);
-      } else {
-        multiply_edge<L, T>(kernel, tile, height, left);
-      }
-    }
-  }
-}
-
-template <Level L, class T>
-void multiply_block(Left<T> a, const Right<T>& b, Sums<T> c, int64_t rows, int64_t cols,
-                    int64_t k) {
-  const int64_t rest = rows % kTileRows, whole = rows - rest;
-  if (whole > 0) multiply_strip<L>(a, b, c, whole, cols, k, kTileRows);
-  if (rest > 0) {
-    a.data += whole * a.step;
-    c.data += whole * c.row;
-    multiply_strip<L>(a, b, c, rest, cols, k, rest);
   }
 }
 
@@ -184,9 +115,9 @@ Problem<S> from(Problem<S> p, int64_t row, int64_t col, int64_t k) {
 template <Level L, class S>
 Left<ComputeType<S>> left_block(const Problem<S>& p, int64_t rows, int64_t cols, int64_t k) {
   using T = ComputeType<S>;
-  if constexpr (kStoredAsComputed<S>) {
-    if (cols < 64 || rows <= kFewRows || (p.a_k == 1 && cols <= 512)) {
-      return {reinterpret_cast<const T*>(p.a), p.a_row, p.a_row, p.a_k};
+  if constexpr (std::is_same_v<S, T>) {
+    if (p.a_k == 1 || cols < 64 || rows <= kFewRows) {
+      return {p.a, p.a_row, p.a_row, p.a_k};
     }
   }
   T* const to = left_scratch.get<T>(round_up(rows, kTileRows) * k);
@@ -198,8 +129,8 @@ template <Level L, class S>
 Right<ComputeType<S>> right_block(const Problem<S>& p, int64_t cols, int64_t k, bool in_place) {
   using T = ComputeType<S>;
   constexpr int kPanel = Registers<L, T>::kPanel;
-  if constexpr (kStoredAsComputed<S>) {
-    if (in_place) return {reinterpret_cast<const T*>(p.b), p.b_k, kPanel};
+  if constexpr (std::is_same_v<S, T>) {
+    if (in_place) return {p.b, p.b_k, kPanel};
   }
   T* const to = right_scratch.get<T>(round_up(cols, kPanel) * k);
   pack<L, S, kPanel>({p.b, p.b_col, p.b_k}, cols, k, to);
@@ -211,7 +142,7 @@ Right<ComputeType<S>> right_block(const Problem<S>& p, int64_t cols, int64_t k, 
 template <Level L, class S>
 int64_t columns_in_place(const Problem<S>& p) {
   const bool small = p.m <= 2 * kTileRows || p.b_k * p.k * int64_t{sizeof(S)} <= 32768;
-  const bool possible = kStoredAsComputed<S> && p.b_col == 1;
+  const bool possible = std::is_same_v<S, ComputeType<S>> && p.b_col == 1;
   return possible && small ? p.n - p.n % Registers<L, ComputeType<S>>::kPanel : 0;
 }
 
@@ -226,20 +157,27 @@ void multiply_columns(const Problem<S>& p, int64_t cols, bool in_place, Sums<Com
   }
 }
 
-// Some columns over one block of k for few rows: b is read once, so it is streamed in pieces that
-// stay in the first-level cache.
+// Some columns over one block of k for few rows: b is used once, so it is streamed.
+template <Level L, class T>
+void stream_in_place(const Problem<T>& p, int64_t cols, Sums<T> c) {
+  const auto kernel = stream_kernel<L, T>(p.m);
+  for (int64_t k = 0; k < p.k; k += kStreamedRows) {
+    const Problem<T> q = from(p, 0, 0, k);
+    kernel({std::min(kStreamedRows, p.k - k), q.a, q.a_row, q.a_k, q.b, q.b_k, 0, c.data, c.row,
+            k == 0 ? c.into : Into::resume},
+           cols);
+  }
+}
+
+// The same when b has to be packed: in pieces that stay in the first-level cache.
 template <Level L, class S>
-void stream_columns(const Problem<S>& p, int64_t cols, bool in_place, Sums<ComputeType<S>> c) {
-  const int64_t width = in_place ? cols : kStreamed, depth = in_place ? kStreamedRows : kStreamed;
-  for (int64_t col = 0; col < cols; col += width) {
-    for (int64_t k = 0; k < p.k; k += depth) {
-      const int64_t piece = std::min(depth, p.k - k), piece_cols = std::min(width, cols - col);
-      const Problem<S> q = from(p, 0, col, k);
-      const auto b = right_block<L>(q, piece_cols, piece, in_place);
-      const auto a = left_block<L>(q, p.m, piece_cols, piece);
-      multiply_block<L>(a, b, {c.data + col, c.row, k == 0 ? c.into : Into::resume}, p.m,
-                        piece_cols, piece);
-    }
+void stream_packed(const Problem<S>& p, int64_t cols, Sums<ComputeType<S>> c) {
+  for (int64_t k = 0; k < p.k; k += kStreamedDepth) {
+    const int64_t depth = std::min(kStreamedDepth, p.k - k);
+    const Problem<S> q = from(p, 0, 0, k);
+    const auto b = right_block<L>(q, cols, depth, false);
+    const auto a = left_block<L>(q, p.m, cols, depth);
+    multiply_block<L>(a, b, {c.data, c.row, k == 0 ? c.into : Into::resume}, p.m, cols, depth);
   }
 }
 
@@ -249,10 +187,12 @@ void stream_block(const Problem<S>& p, Sums<ComputeType<S>> c) {
   const bool add = c.into == Into::add;
   const Sums<T> to = add ? Sums<T>{sum_scratch.get<T>(p.m * p.n), p.n, Into::set} : c;
   const int64_t in_place = columns_in_place<L>(p);
-  if (in_place > 0) stream_columns<L>(p, in_place, true, to);
-  if (in_place < p.n) {
-    stream_columns<L>(from(p, 0, in_place, 0), p.n - in_place, false,
-                      {to.data + in_place, to.row, to.into});
+  if constexpr (std::is_same_v<S, T>) {
+    if (in_place > 0) stream_in_place<L>(p, in_place, to);
+  }
+  for (int64_t col = in_place; col < p.n; col += kStreamedCols) {
+    stream_packed<L>(from(p, 0, col, 0), std::min(kStreamedCols, p.n - col),
+                     {to.data + col, to.row, to.into});
   }
   for (int64_t i = 0; add && i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) c.data[i * c.row + j] += to.data[i * to.row + j];
@@ -283,8 +223,11 @@ void multiply_blocks(const Problem<S>& whole, Sums<ComputeType<S>> c) {
 template <Level L, class S>
 void multiply_run(const Problem<S>& p) {
   using T = ComputeType<S>;
-  if (kStoredAsComputed<S> && p.c_col == 1) {
-    return multiply_blocks<L>(p, {reinterpret_cast<T*>(p.c), p.c_row, Into::set});
+  if constexpr (std::is_same_v<S, T>) {
+    if (p.c_col == 1 && p.m == 1 && p.b_k == 1 && p.n >= Registers<L, T>::kLanes) {
+      return multiply_along_k<L, T>({p.n, p.k, block_length(p.k), p.a, p.a_k, p.b, p.b_col, p.c});
+    }
+    if (p.c_col == 1) return multiply_blocks<L>(p, {p.c, p.c_row, Into::set});
   }
   T* const sums = result_scratch.get<T>(p.m * p.n);
   multiply_blocks<L>(p, {sums, p.n, Into::set});
@@ -303,7 +246,9 @@ Problem<S> transposed(const Problem<S>& p) {
 
 template <class S>
 void zero(const Problem<S>& p) {
-  for (int64_t i = 0; i < p.m; ++i) std::fill_n(p.c + i * p.c_row, p.n, S{});
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) p.c[i * p.c_row + j * p.c_col] = S{};
+  }
 }
 
 template <class S>
@@ -317,20 +262,21 @@ void move_to_member(Problem<S>& p, const Batch& batch, int64_t index) {
   }
 }
 
-// Parts are numbered down the rows, then along the columns, then over the batch, so that a run of
-// them shares columns of b.
+// Parts are numbered down the rows, then along the columns, then over the batch. Neighbours are
+// done as one, so that what they share is packed once.
 template <Level L, class S>
 void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batch, int64_t begin,
                     int64_t end) {
   while (begin < end) {
-    const int64_t row = begin % grid.down * grid.rows;
-    const int64_t col = begin / grid.down % grid.along * grid.cols;
-    const int64_t count = std::min({end - begin, grid.down - begin % grid.down, kMaxRows / grid.rows});
-    Problem<S> p = whole;
+    const int64_t down = begin % grid.down, along = begin / grid.down % grid.along;
+    const bool one_row = grid.down == 1;
+    const int64_t fit = one_row ? max_cols(whole.m) / grid.cols : kMaxRows / grid.rows;
+    const int64_t left = one_row ? grid.along - along : grid.down - down;
+    const int64_t count = std::min({end - begin, left, std::max<int64_t>(fit, 1)});
+    Problem<S> p = from(whole, down * grid.rows, along * grid.cols, 0);
     move_to_member(p, batch, begin / grid.down / grid.along);
-    p.m = std::min(count * grid.rows, whole.m - row);
-    p.n = std::min(grid.cols, whole.n - col);
-    p = from(p, row, col, 0);
+    p.m = std::min(whole.m - down * grid.rows, (one_row ? 1 : count) * grid.rows);
+    p.n = std::min(whole.n - along * grid.cols, (one_row ? count : 1) * grid.cols);
     if (p.k == 0) {
       zero(p);
     } else {
@@ -341,30 +287,37 @@ void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batc
 }
 
 template <Level L, class S>
-void multiply(const Product& g, const Batch& batch) {
-  Problem<S> p{g.m,
-               g.n,
-               g.k,
-               static_cast<const S*>(g.a.data),
-               g.a.row_stride,
-               g.a.col_stride,
-               static_cast<const S*>(g.b.data),
-               g.b.row_stride,
-               g.b.col_stride,
-               static_cast<S*>(g.c),
-               g.c_row_stride,
-               1};
-  if (p.n < Registers<L, ComputeType<S>>::kLanes && p.m > p.n) p = transposed(p);
+void multiply(const Product& g, Batch batch) {
+  const auto *a = static_cast<const S*>(g.a.data), *b = static_cast<const S*>(g.b.data);
+  Problem<S> p{.m = g.m,
+               .n = g.n,
+               .k = g.k,
+               .a = a,
+               .a_row = g.a.row_stride,
+               .a_k = g.a.col_stride,
+               .b = b,
+               .b_k = g.b.row_stride,
+               .b_col = g.b.col_stride,
+               .c = static_cast<S*>(g.c),
+               .c_row = g.c_row_stride,
+               .c_col = 1};
+  if (p.n < Registers<L, ComputeType<S>>::kLanes && p.m > p.n) {
+    p = transposed(p);
+    std::swap(batch.a_strides, batch.b_strides);
+  }
   int64_t members = 1;
   for (int64_t size : batch.sizes) members *= size;
   const Grid grid = grid_for(p.m, p.n, p.k, members);
-  const double flops = 2.0 * p.k * std::min(p.m, grid.rows) * std::min(p.n, grid.cols);
-  const auto grain = static_cast<int64_t>(kPartFlops / std::max(flops, 1.0));
-  pool::parallel_for(members * grid.down * grid.along, std::max<int64_t>(grain, 1),
-                     [&](int64_t begin, int64_t end) {
-                       multiply_parts<L>(p, grid, batch, begin, end);
-                     });
+  const auto grain = static_cast<int64_t>(kMinWork / work(grid, p.m, p.n, p.k));
+  pool::parallel_for(
+      members * grid.down * grid.along, std::max<int64_t>(grain, 1),
+      [&](int64_t begin, int64_t end) { multiply_parts<L>(p, grid, batch, begin, end); });
 }
+
+// What wraps has the same bits signed or not.
+template <class S>
+using Unsigned =
+    std::conditional_t<std::is_integral_v<S>, std::make_unsigned<S>, std::type_identity<S>>;
 
 }  // namespace
 
@@ -374,10 +327,12 @@ void gemm(DType dtype, const Product& product, const Batch& batch, Level level) 
     using S = decltype(zero);
     if constexpr (std::is_same_v<S, bool>) {
       fail(ErrorKind::internal, "gemm: got bool; expected a dtype with a multiplication");
-    } else if (FG_HAS_V3 && level == Level::v3) {
-      multiply<Level::v3, S>(product, batch);
     } else {
-      multiply<Level::baseline, S>(product, batch);
+      using T = typename Unsigned<S>::type;
+      if constexpr (FG_HAS_V3) {
+        if (level == Level::v3) return multiply<Level::v3, T>(product, batch);
+      }
+      multiply<Level::baseline, T>(product, batch);
     }
   });
 }

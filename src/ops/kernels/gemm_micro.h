@@ -130,7 +130,8 @@ FG_INLINE void multiply_tile(const Tile<T>& tile) {
   Vec sum[R][V];
   auto each = [&](auto&& f) {
     unroll<R>([&](auto r) {
-      unroll<V>([&](auto v) { sum[r][v] = f(sum[r][v], c + r * c_row + v * Registers<L, T>::kLanes); });
+      unroll<V>(
+          [&](auto v) { sum[r][v] = f(sum[r][v], c + r * c_row + v * Registers<L, T>::kLanes); });
     });
   };
   if (tile.into == Into::resume) {
@@ -144,7 +145,21 @@ FG_INLINE void multiply_tile(const Tile<T>& tile) {
     step<L, T, R, V>(sum, a, a_row, b, b_panel);
   }
   if (tile.into == Into::add) each([](Vec x, const T* at) { return x + load<Vec>(at); });
-  each([](Vec x, T* at) { store(at, x); return x; });
+  each([](Vec x, T* at) {
+    store(at, x);
+    return x;
+  });
+}
+
+// Tiles side by side, two registers wide: few rows of a over few rows of b, which are read where
+// they are, in as many streams as there are rows.
+template <Level L, class T, int R>
+FG_INLINE void multiply_stream(Tile<T> tile, int64_t cols) {
+  for (; cols > 0; cols -= Registers<L, T>::kPanel) {
+    multiply_tile<L, T, R, 2>(tile);
+    tile.b += Registers<L, T>::kPanel;
+    tile.c += Registers<L, T>::kPanel;
+  }
 }
 
 // One function per size, since the registers are all taken.
@@ -155,6 +170,14 @@ FG_KERNEL_V3 void multiply_tile_v3(const Tile<T>& tile) {
 template <class T, int R, int V>
 FG_KERNEL_BASELINE void multiply_tile_baseline(const Tile<T>& tile) {
   multiply_tile<Level::baseline, T, R, V>(tile);
+}
+template <class T, int R>
+FG_KERNEL_V3 void multiply_stream_v3(const Tile<T>& tile, int64_t cols) {
+  multiply_stream<Level::v3, T, R>(tile, cols);
+}
+template <class T, int R>
+FG_KERNEL_BASELINE void multiply_stream_baseline(const Tile<T>& tile, int64_t cols) {
+  multiply_stream<Level::baseline, T, R>(tile, cols);
 }
 
 template <class T>
@@ -174,10 +197,14 @@ constexpr TileKernel<T> tile_kernel() {
 template <Level L, class T, int R>
 constexpr TileKernel<T> tile_kernel(int registers) {
   switch (registers) {
-    case 1: return tile_kernel<L, T, R, 1>();
-    case 2: return tile_kernel<L, T, R, 2>();
-    case 4: return tile_kernel<L, T, R, 4>();
-    default: return tile_kernel<L, T, R, 8>();
+    case 1:
+      return tile_kernel<L, T, R, 1>();
+    case 2:
+      return tile_kernel<L, T, R, 2>();
+    case 4:
+      return tile_kernel<L, T, R, 4>();
+    default:
+      return tile_kernel<L, T, R, 8>();
   }
 }
 
@@ -185,13 +212,40 @@ constexpr TileKernel<T> tile_kernel(int registers) {
 template <Level L, class T>
 TileKernel<T> tile_kernel(int rows, int registers) {
   switch (rows) {
-    case 1: return tile_kernel<L, T, 1>(registers);
-    case 2: return tile_kernel<L, T, 2>(registers);
-    case 3: return tile_kernel<L, T, 3>(registers);
-    case 4: return tile_kernel<L, T, 4>(registers);
-    case 5: return tile_kernel<L, T, 5>(registers);
-    default: return tile_kernel<L, T, 6>(registers);
+    case 1:
+      return tile_kernel<L, T, 1>(registers);
+    case 2:
+      return tile_kernel<L, T, 2>(registers);
+    case 3:
+      return tile_kernel<L, T, 3>(registers);
+    case 4:
+      return tile_kernel<L, T, 4>(registers);
+    case 5:
+      return tile_kernel<L, T, 5>(registers);
+    default:
+      return tile_kernel<L, T, 6>(registers);
   }
+}
+
+template <class T>
+using StreamKernel = void (*)(const Tile<T>&, int64_t cols);
+
+template <Level L, class T, int R>
+constexpr StreamKernel<T> stream_kernel() {
+  if constexpr (L == Level::v3) {
+    return multiply_stream_v3<T, R>;
+  } else {
+    return multiply_stream_baseline<T, R>;
+  }
+}
+
+// The kernel for 1 to 6 rows.
+template <Level L, class T>
+StreamKernel<T> stream_kernel(int64_t rows) {
+  constexpr StreamKernel<T> kKernels[] = {stream_kernel<L, T, 1>(), stream_kernel<L, T, 2>(),
+                                          stream_kernel<L, T, 3>(), stream_kernel<L, T, 4>(),
+                                          stream_kernel<L, T, 5>(), stream_kernel<L, T, 6>()};
+  return kKernels[rows - 1];
 }
 
 }  // namespace fg::kernels

@@ -15,10 +15,10 @@ namespace fg::kernels {
 
 // The type that products of S are computed in. Integers wrap, so unsigned and wider is the same.
 template <class S>
-using ComputeType = std::conditional_t<
-    std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>, float,
-    std::conditional_t<std::is_floating_point_v<S>, S,
-                       std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>>>;
+using ComputeType =
+    std::conditional_t<std::is_same_v<S, Half> || std::is_same_v<S, BFloat16>, float,
+                       std::conditional_t<std::is_floating_point_v<S>, S,
+                                          std::conditional_t<sizeof(S) == 8, uint64_t, uint32_t>>>;
 
 template <class S>
 struct Source {
@@ -103,7 +103,7 @@ FG_INLINE void transpose_groups(Register<L, T> (&rows)[kGroup<T>]) {
     Register<L, T> next[kSize];
     unroll<kSize>([&](auto i) {
       constexpr int kFrom = i / 2;
-      next[i] = interleave<L, T, i % 2 == 1>(rows[kFrom], rows[kFrom + kSize / 2]);
+      next[i] = interleave < L, T, i % 2 == 1 > (rows[kFrom], rows[kFrom + kSize / 2]);
     });
     unroll<kSize>([&](auto i) { rows[i] = next[i]; });
   };
@@ -164,9 +164,8 @@ FG_INLINE int64_t pack_transposed(Source<S> from, int64_t lanes, int64_t k, Comp
   using T = ComputeType<S>;
   constexpr int kLanes = Registers<L, T>::kLanes, kSize = kGroup<T>;
   const S* lane[kSlice * kLanes];  // lanes that do not exist repeat the last one
-  unroll<kSlice * kLanes>([&](auto i) {
-    lane[i] = from.data + std::min<int64_t>(i, lanes - 1) * from.lane_stride;
-  });
+  unroll<kSlice * kLanes>(
+      [&](auto i) { lane[i] = from.data + std::min<int64_t>(i, lanes - 1) * from.lane_stride; });
   int64_t i = 0;
   for (; i + kSize <= k; i += kSize) {
     Register<L, T> square[kSlice][kSize];

@@ -1,0 +1,157 @@
+#include "ops/convolve_kind.h"
+
+#include "ops/kernels/convolution.h"
+#include "ops/kernels/strided.h"
+#include "ops/reduce.h"
+#include "ops/view_kind.h"
+
+namespace fg::ops {
+
+using namespace ir;
+
+namespace {
+
+kernels::Spatial spatial(const Dims& dims, size_t skip, int64_t fill) {
+  kernels::Spatial result{fill, fill, fill};
+  for (size_t i = skip; i < dims.size(); i++) {
+    result[3 - dims.size() + i] = dims[i].value();
+  }
+  return result;
+}
+
+kernels::ConvGeometry geometry(const Dims& x, const Dims& w, const Dims& y, const ConvParams& p) {
+  return {.batch = x[0].value(),
+          .groups = p.groups,
+          .in_channels = w[1].value(),
+          .out_channels = w[0].value() / p.groups,
+          .input = spatial(x, 2, 1),
+          .kernel = spatial(w, 2, 1),
+          .output = spatial(y, 2, 1),
+          .stride = spatial(p.stride, 0, 1),
+          .padding = spatial(p.padding, 0, 0),
+          .dilation = spatial(p.dilation, 0, 1)};
+}
+
+bool is_half(const Tensor& x) { return x.dtype() == kFloat16 || x.dtype() == kBFloat16; }
+
+// Runs a kernel on contiguous operands; f16 and bf16 are widened and rounded once at the end.
+template <class Kernel>
+void run_contiguous(Operands inputs, const Tensor& out, Kernel kernel) {
+  DType dtype = is_half(out) ? kFloat32 : out.dtype();
+  Tensor result = is_half(out) ? empty_tensor(out.sizes(), dtype) : out;
+  Tensor held[3];
+  const void* data[3] = {};
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (!inputs[i]->defined()) continue;
+    held[i] = kernels::as_contiguous(*inputs[i], dtype);
+    data[i] = held[i].data_ptr();
+  }
+  if (out.numel() > 0) kernel(dtype, data, result.data_ptr());
+  if (is_half(out)) kernels::copy_elements(out, result);
+}
+
+// ---- shape rules
+
+void infer_forward(Operands inputs, const ConvParams& p, Meta* out) {
+  const Tensor &x = *inputs[0], &w = *inputs[1];
+  out[0].dtype = x.dtype();
+  out[0].sizes = {x.sizes()[0], w.sizes()[0]};
+  for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+void infer_input(Operands inputs, const ConvParams& p, Meta* out) {
+  const Tensor &y = *inputs[0], &w = *inputs[1];
+  out[0].dtype = y.dtype();
+  out[0].sizes = {y.sizes()[0], w.sizes()[1] * p.groups};
+  for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+void infer_weight(Operands inputs, const ConvParams& p, Meta* out) {
+  const Tensor &y = *inputs[0], &x = *inputs[1];
+  out[0].dtype = y.dtype();
+  out[0].sizes = {y.sizes()[1], x.sizes()[1] / Dim(p.groups)};
+  for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+
+// ---- kernels
+
+void evaluate_forward(Operands inputs, const ConvParams& p, Tensor* out) {
+  auto g = geometry(inputs[0]->sizes(), inputs[1]->sizes(), out[0].sizes(), p);
+  run_contiguous(inputs, out[0], [&](DType dtype, const void* const* in, void* y) {
+    kernels::convolve(dtype, g, in[0], in[1], in[2], y);
+  });
+}
+void evaluate_input(Operands inputs, const ConvParams& p, Tensor* out) {
+  auto g = geometry(out[0].sizes(), inputs[1]->sizes(), inputs[0]->sizes(), p);
+  run_contiguous(inputs, out[0], [&](DType dtype, const void* const* in, void* x) {
+    kernels::convolve_input(dtype, g, in[0], in[1], in[2], x);
+  });
+}
+void evaluate_weight(Operands inputs, const ConvParams& p, Tensor* out) {
+  auto g = geometry(inputs[1]->sizes(), out[0].sizes(), inputs[0]->sizes(), p);
+  run_contiguous(inputs, out[0], [&](DType dtype, const void* const* in, void* w) {
+    kernels::convolve_weight(dtype, g, in[0], in[1], w);
+  });
+}
+
+// ---- gradients
+
+ConvParams resized(const ConvParams& p, const Dims& sizes) {
+  ConvParams result = p;
+  result.sizes = Dims(std::span(sizes.data() + 2, sizes.size() - 2));
+  return result;
+}
+
+Tensor channel_sum(const Vjp& v) {
+  Dims all_but_channels{0};
+  for (int64_t i = 2; i < v.grad().dim(); i++) all_but_channels.push_back(i);
+  return sum(v.grad(), all_but_channels);
+}
+
+const Registered forward_p =
+    plain_primitive<ConvParams, infer_forward, evaluate_forward>("convolve", Kind::convolve)
+        .vjp("ConvolutionBackward0",
+             wrt(0, saves::in(1) | saves::shape(0),
+                 [](const Vjp& v, const ConvParams& p) {
+                   return convolve_input(resized(p, v.sizes(0)), v.grad(), v.in(1), {});
+                 }),
+             wrt(1, saves::in(0) | saves::shape(1),
+                 [](const Vjp& v, const ConvParams& p) {
+                   return convolve_weight(resized(p, v.sizes(1)), v.grad(), v.in(0));
+                 }),
+             wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
+const Registered input_p =
+    plain_primitive<ConvParams, infer_input, evaluate_input>("convolve_input", Kind::convolve)
+        .vjp("ConvolutionBackward0",
+             wrt(0, saves::in(1) | saves::shape(0),
+                 [](const Vjp& v, const ConvParams& p) {
+                   return convolve(resized(p, v.sizes(0)), v.grad(), v.in(1), {});
+                 }),
+             wrt(1, saves::in(0) | saves::shape(1),
+                 [](const Vjp& v, const ConvParams& p) {
+                   return convolve_weight(resized(p, v.sizes(1)), v.in(0), v.grad());
+                 }),
+             wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
+const Registered weight_p =
+    plain_primitive<ConvParams, infer_weight, evaluate_weight>("convolve_weight", Kind::convolve)
+        .vjp("ConvolutionBackwardBackward0",
+             wrt(0, saves::in(1) | saves::shape(0),
+                 [](const Vjp& v, const ConvParams& p) {
+                   return convolve(resized(p, v.sizes(0)), v.in(1), v.grad(), {});
+                 }),
+             wrt(1, saves::in(0) | saves::shape(1), [](const Vjp& v, const ConvParams& p) {
+               return convolve_input(resized(p, v.sizes(1)), v.in(0), v.grad(), {});
+             }));
+
+}  // namespace
+
+Tensor convolve(const ConvParams& params, const Tensor& x, const Tensor& w, const Tensor& bias) {
+  return forward_p.with(params, x, w, bias);
+}
+Tensor convolve_input(const ConvParams& params, const Tensor& y, const Tensor& w,
+                      const Tensor& bias) {
+  return input_p.with(params, y, w, bias);
+}
+Tensor convolve_weight(const ConvParams& params, const Tensor& y, const Tensor& x) {
+  return weight_p.with(params, y, x);
+}
+
+}  // namespace fg::ops

@@ -1,0 +1,28 @@
+// Reductions of strided tensors in the canonical order (kernels/reduce_lanes.h).
+#pragma once
+
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace fg::kernels {
+
+enum class Reduction : uint8_t { sum, prod, max, min };
+
+// The dtype a reduction accumulates in. Sums and products exist for floats and int64 only.
+DType accumulate_dtype(DType dtype);
+
+// Reduces the marked dimensions. `out` is contiguous, has the accumulation dtype and one element
+// per kept index; what has no elements becomes the identity.
+void reduce(Reduction reduction, const Tensor& self, const std::vector<bool>& axes,
+            const Tensor& out);
+
+// The loops: `count` rows of n <= 512 elements that lie `step` apart; and one block of `rows` <=
+// 512 rows reduced over the rows, for at least sixteen columns. Strides in elements.
+struct ReduceKernels {
+  void (*blocks)(const void* from, int64_t step, int64_t n, int64_t count, void* out);
+  void (*columns)(const void* from, int64_t stride, int64_t rows, int64_t width, void* out);
+};
+ReduceKernels reduce_kernels(Reduction reduction, DType dtype);
+
+}  // namespace fg::kernels

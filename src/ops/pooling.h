@@ -1,0 +1,43 @@
+// Pooling: the maximum or the average of windows over the last one or two dimensions.
+#pragma once
+
+#include "ir/function.h"
+
+namespace fg {
+
+inline constexpr ir::Function<
+    "max_pool2d_with_indices(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, "
+    "int[] dilation=1, bool ceil_mode=False) -> (Tensor values, Tensor indices)">
+    max_pool2d_with_indices;
+inline constexpr ir::Function<
+    "max_pool2d(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, int[] "
+    "dilation=1, bool ceil_mode=False) -> Tensor">
+    max_pool2d;
+inline constexpr ir::Function<
+    "max_pool1d_with_indices(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, "
+    "int[] dilation=1, bool ceil_mode=False) -> (Tensor values, Tensor indices)">
+    max_pool1d_with_indices;
+inline constexpr ir::Function<
+    "max_pool1d(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, int[] "
+    "dilation=1, bool ceil_mode=False) -> Tensor">
+    max_pool1d;
+inline constexpr ir::Function<
+    "avg_pool2d(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, bool "
+    "ceil_mode=False, bool count_include_pad=True, int? divisor_override=None) -> Tensor">
+    avg_pool2d;
+inline constexpr ir::Function<
+    "avg_pool1d(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, bool "
+    "ceil_mode=False, bool count_include_pad=True) -> Tensor">
+    avg_pool1d;
+inline constexpr ir::Function<"adaptive_avg_pool2d(Tensor self, int[] output_size) -> Tensor">
+    adaptive_avg_pool2d;
+inline constexpr ir::Function<"adaptive_avg_pool1d(Tensor self, int[] output_size) -> Tensor">
+    adaptive_avg_pool1d;
+inline constexpr ir::Function<
+    "adaptive_max_pool2d(Tensor self, int[] output_size) -> (Tensor values, Tensor indices)">
+    adaptive_max_pool2d;
+inline constexpr ir::Function<
+    "adaptive_max_pool1d(Tensor self, int[] output_size) -> (Tensor values, Tensor indices)">
+    adaptive_max_pool1d;
+
+}  // namespace fg

@@ -1,0 +1,21 @@
+// What matrix products have in common: checks of their operands, shape rule and kernel. Operands
+// are vectors, matrices, or equally many batches of matrices, with any strides.
+#pragma once
+
+#include "ir/primitive.h"
+
+namespace fg::ops {
+
+// Refuse other ranks, different or bool dtypes, different inner sizes.
+void check_product(const char* who, const Tensor& a, int64_t rank_a, const Tensor& b,
+                   int64_t rank_b);
+void check_batches(const char* who, const Tensor& a, const Tensor& b);
+void check_ranks(const char* who, const Tensor& a, int64_t rank_a, const Tensor& b, int64_t rank_b);
+void check_dtypes(const char* who, const Tensor& a, const Tensor& b);
+void check_inner(const char* who, const Tensor& a, const Tensor& b);
+
+Dims product_sizes(const Tensor& a, const Tensor& b);
+// out = a @ b; out is contiguous.
+void multiply(const Tensor& a, const Tensor& b, const Tensor& out);
+
+}  // namespace fg::ops

@@ -1,0 +1,23 @@
+// Sorting: NaN counts as the greatest number; equal elements keep their order.
+#pragma once
+
+#include "ir/function.h"
+
+namespace fg {
+
+inline constexpr ir::Function<
+    "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
+    "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
+    "(Tensor values, Tensor indices)">
+    sort;
+inline constexpr ir::Function<
+    "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
+    "argsort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> Tensor">
+    argsort;
+inline constexpr ir::Function<
+    "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
+    "(Tensor values, Tensor indices)">
+    topk;
+inline constexpr ir::Function<"msort(Tensor self) -> Tensor"> msort;
+
+}  // namespace fg

@@ -1,0 +1,37 @@
+// What the autograd tests share: readable values and error messages.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include "autograd/autograd.h"
+#include "base/error.h"
+#include "ops/arithmetic.h"
+#include "ops/reduce.h"
+#include "ops/views.h"
+
+namespace fg {
+
+using Numbers = std::vector<double>;
+
+inline Numbers numbers(const Tensor& tensor) {
+  return tensor.defined() ? tensor.to_vector<double>() : Numbers{};
+}
+inline Tensor leaf(const TensorData& data) { return tensor(data, kFloat64).requires_grad_(); }
+
+template <class F>
+std::string error_of(F f) {
+  try {
+    f();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+// EXPECT_THAT(text, HasSubstr) without gmock.
+inline bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+#define EXPECT_HAS(text, part) EXPECT_PRED2(fg::has, text, part)
+
+}  // namespace fg

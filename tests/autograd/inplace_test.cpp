@@ -1,0 +1,127 @@
+// Views and in-place changes: row E14 (and C26, C71) of the requirements.
+#include "tests/autograd/graph_checks.h"
+
+namespace fg {
+
+TEST(Inplace, IsRefusedOnLeaves_E14) {
+  Tensor x = leaf({1., 2.});
+  EXPECT_HAS(error_of([&] { x.add_(1); }), "a leaf variable that requires grad");
+  EXPECT_HAS(error_of([&] { fg::select(x, 0, 0).add_(1); }), "a view of a leaf variable");
+  NoGradGuard no_grad;
+  x.add_(1);
+  EXPECT_EQ(numbers(x), (Numbers{2, 3}));
+}
+
+TEST(Inplace, OnAViewReachesTheBase_E14) {
+  Tensor x = leaf({1., 2., 3.});
+  Tensor base = x * 1;
+  Tensor part = fg::slice(base, 0, 1, 3);
+  part.mul_(10);
+  EXPECT_EQ(base.grad_fn()->name(), "CopySlices");
+  EXPECT_EQ(part.grad_fn()->name(), "AsStridedBackward0");
+  (base * base).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{2, 400, 600}));
+}
+
+TEST(Inplace, OnTheBaseRenewsItsViews_E14) {
+  Tensor x = leaf({1., 2., 3.});
+  Tensor base = x * 1;
+  Tensor part = fg::slice(base, 0, 0, 2);
+  base.mul_(5);
+  EXPECT_EQ(numbers(part), (Numbers{5, 10}));
+  part.sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{5, 5, 0}));
+}
+
+TEST(Inplace, WithAGradientIntoATensorWithout_E14) {
+  Tensor x = leaf({1., 2.});
+  Tensor zeros = tensor({0., 0., 0.}, kFloat64);
+  fg::slice(zeros, 0, 1, 3).copy_(x * 2);
+  EXPECT_TRUE(zeros.requires_grad());
+  (zeros * tensor({1., 10., 100.}, kFloat64)).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{20, 200}));
+}
+
+TEST(Inplace, ChainsOfWritesKeepTheirOrder_E14) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  fg::select(base, 0, 0).mul_(2);
+  fg::select(base, 0, 0).mul_(x.sum());
+  base.mul_(3);
+  base.sum().backward();
+  // base = [2 x0 (x0 + x1) 3, 3 x1]
+  EXPECT_EQ(numbers(x.grad()), (Numbers{6 * (2 * 1 + 2), 6 * 1 + 3}));
+}
+
+TEST(Inplace, DifferentiatesTwiceThroughViews_C71) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * x;
+  fg::select(base, 0, 0).mul_(fg::select(x, 0, 1));  // x0^2 x1, x1^2
+  Tensor first = autograd::grad({base.sum()}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_EQ(numbers(first), (Numbers{2 * 1 * 2, 1 + 2 * 2}));
+  Tensor second = autograd::grad({first.sum()}, {x})[0];
+  EXPECT_EQ(numbers(second), (Numbers{2 * 2 + 2 * 1, 2 * 1 + 2}));
+}
+
+TEST(Inplace, OnANoGradViewIsRefused_E14) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  Tensor part;
+  {
+    NoGradGuard no_grad;
+    part = fg::select(base, 0, 0);
+  }
+  EXPECT_FALSE(part.requires_grad());
+  EXPECT_HAS(error_of([&] { part.mul_(fg::select(x, 0, 0)); }), "no_grad mode");
+}
+
+TEST(Inplace, ChangesTheVersionOfAllViews) {
+  Tensor x = tensor({1., 2., 3.});
+  Tensor part = fg::slice(x, 0, 0, 2), data = x.data();
+  part.add_(1);
+  EXPECT_EQ(x._version(), 1u);
+  EXPECT_EQ(part._version(), 1u);
+  EXPECT_EQ(data._version(), 0u);
+  EXPECT_EQ(numbers(data), (Numbers{2, 3, 3}));
+  EXPECT_EQ(x.detach()._version(), 1u);
+}
+
+TEST(Inplace, ErrorsChangeNothing) {
+  Tensor x = tensor({1, 2, 3});
+  EXPECT_HAS(error_of([&] { x.mul_(1.5); }), "can't be cast to the int64");
+  EXPECT_HAS(error_of([&] { x.add_(tensor({{1, 2, 3}, {4, 5, 6}})); }), "cannot change the shape");
+  EXPECT_EQ(numbers(x), (Numbers{1, 2, 3}));
+  EXPECT_EQ(x._version(), 0u);
+  Tensor wide = fg::expand(tensor({1.}), {3});
+  EXPECT_HAS(error_of([&] { wide.add_(1); }), "single memory location");
+}
+
+TEST(View, KnowsItsBase) {
+  Tensor x = tensor({{1., 2.}, {3., 4.}});
+  Tensor row = fg::select(x, 0, 0), element = fg::select(row, 0, 1);
+  EXPECT_TRUE(row.is_view());
+  EXPECT_TRUE(element._base().is_same(x));
+  EXPECT_FALSE(x.is_view());
+}
+
+TEST(Detach, CutsHistoryAndSharesMemory) {
+  Tensor x = leaf({1., 2.});
+  Tensor y = x * 2;
+  Tensor cut = y.detach();
+  EXPECT_FALSE(cut.requires_grad());
+  EXPECT_EQ(cut.data_ptr(), y.data_ptr());
+  y.detach_();
+  EXPECT_TRUE(y.is_leaf());
+  EXPECT_HAS(error_of([&] { fg::select(x * 1, 0, 0).detach_(); }), "a view cannot be detached");
+}
+
+TEST(RequiresGrad, IsForFloatingLeaves) {
+  EXPECT_HAS(error_of([] { tensor({1, 2}).requires_grad_(); }), "only floating point tensors");
+  Tensor x = leaf({1.});
+  Tensor y = x * 2;
+  EXPECT_HAS(error_of([&] { y.requires_grad_(false); }), "only change requires_grad of leaf");
+  y.requires_grad_();  // it does already
+  EXPECT_FALSE(y.is_leaf());
+}
+
+}  // namespace fg

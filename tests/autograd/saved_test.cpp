@@ -1,0 +1,149 @@
+// Saved values and saved-tensor hooks: rows C69-C75, D16-D18, D22 of the requirements.
+#include "tests/autograd/graph_checks.h"
+
+namespace fg {
+
+using autograd::DisableSavedTensorsHooks;
+using autograd::SavedTensorsHooks;
+
+std::any keep(const Tensor& tensor) { return tensor.clone(); }
+Tensor give(const std::any& packed) { return std::any_cast<Tensor>(packed); }
+
+TEST(SavedValue, KnowsThatItWasModified_C69) {
+  Tensor x = leaf({1., 2.});
+  Tensor y = x * 1;
+  Tensor z = y * y;
+  y.add_(1);
+  std::string error = error_of([&] { z.sum().backward(); });
+  EXPECT_HAS(error,
+             "modified by an inplace operation: [float64 [2]], which is output 0 of "
+             "AddBackward0, is at version 1; expected version 0");
+  EXPECT_HAS(error, "saved by MulBackward0");
+}
+
+TEST(SavedValue, IsNotDisturbedByWhatWasNotSaved_C69) {
+  Tensor x = leaf({1., 2.});
+  Tensor y = x * 1;
+  Tensor z = y + 5;
+  y.add_(1);
+  z.sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{1, 1}));
+}
+
+TEST(SavedValue, OfAnInplaceFunctionIsTheValueBefore_C70) {
+  Tensor x = leaf({2., 3.}), w = leaf({5., 7.});
+  Tensor y = x * 1;
+  y.mul_(w);
+  y.sum().backward();
+  EXPECT_EQ(numbers(w.grad()), (Numbers{2, 3}));
+  EXPECT_EQ(numbers(x.grad()), (Numbers{5, 7}));
+}
+
+TEST(SavedHooks, PackAndUnpackEverySave_D16_D17_C75) {
+  Tensor x = leaf({2., 3.});
+  int packs = 0, unpacks = 0;
+  Tensor y;
+  {
+    SavedTensorsHooks hooks([&](const Tensor& t) { return packs++, std::any(t * 2); },
+                            [&](const std::any& p) { return unpacks++, give(p); });
+    y = x * x;
+  }
+  EXPECT_EQ(packs, 2);
+  EXPECT_EQ(unpacks, 0);
+  y.sum().backward();
+  EXPECT_EQ(unpacks, 2);
+  EXPECT_EQ(numbers(x.grad()), (Numbers{8, 12}));  // twice what it would be
+}
+
+TEST(SavedHooks, NestAndTheInnermostWins_D16) {
+  Tensor x = leaf({1.});
+  std::string order;
+  SavedTensorsHooks outer([&](const Tensor& t) { return order += 'o', keep(t); }, give);
+  Tensor y = x * x;
+  {
+    SavedTensorsHooks inner([&](const Tensor& t) { return order += 'i', keep(t); }, give);
+    y = y * y;
+  }
+  y = y * y;
+  EXPECT_EQ(order, "ooiioo");
+}
+
+TEST(SavedHooks, KeepDoubleBackwardRight_D17) {
+  Tensor x = leaf({3.});
+  SavedTensorsHooks hooks(keep, give);
+  Tensor first = autograd::grad({x * x * x}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_EQ(numbers(autograd::grad({first}, {x})[0]), (Numbers{18}));
+}
+
+TEST(SavedHooks, DoNotCheckVersions_C73_D18) {
+  Tensor x = leaf({2.});
+  Tensor y = x * 1, z;
+  {
+    SavedTensorsHooks hooks(keep, give);
+    z = y * y;
+  }
+  y.add_(1);
+  z.backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{4}));
+}
+
+TEST(SavedHooks, SeeNoPlainNumbers_C73) {
+  Tensor x = leaf({2.});
+  int packs = 0;
+  SavedTensorsHooks hooks([&](const Tensor& t) { return packs++, keep(t); }, give);
+  Tensor y = x * 3;
+  EXPECT_EQ(packs, 0);
+}
+
+TEST(SavedHooks, PackRunsWithoutGrad_C73) {
+  Tensor x = leaf({2.});
+  bool grad_mode = true;
+  SavedTensorsHooks hooks([&](const Tensor& t) { return grad_mode = is_grad_enabled(), keep(t); },
+                          give);
+  Tensor y = x * x;
+  EXPECT_FALSE(grad_mode);
+}
+
+TEST(SavedHooks, MustNotModifyTheirInput_C73) {
+  Tensor x = leaf({2.});
+  SavedTensorsHooks hooks([](const Tensor& t) { return std::any(t.add_(1)); }, give);
+  EXPECT_HAS(error_of([&] { x* x; }), "modified its input in place");
+}
+
+TEST(SavedHooks, MustUnpackATensor_C74) {
+  Tensor x = leaf({2.});
+  Tensor y;
+  {
+    SavedTensorsHooks hooks(keep, [](const std::any&) { return Tensor(); });
+    y = x * x;
+  }
+  EXPECT_HAS(error_of([&] { y.backward(); }), "unpack hook returned no tensor");
+}
+
+TEST(DisabledHooks, RaiseTheMessage_D22) {
+  DisableSavedTensorsHooks outer("not in this region");
+  EXPECT_HAS(error_of([] { SavedTensorsHooks hooks(keep, give); }), "not in this region");
+  {
+    DisableSavedTensorsHooks inner("not here either");
+    EXPECT_HAS(error_of([] { SavedTensorsHooks hooks(keep, give); }), "not here either");
+  }
+  EXPECT_HAS(error_of([] { SavedTensorsHooks hooks(keep, give); }), "not in this region");
+}
+
+TEST(DisabledHooks, RefuseToStartWhileHooksAreActive_D22) {
+  SavedTensorsHooks hooks(keep, give);
+  EXPECT_HAS(error_of([] { DisableSavedTensorsHooks disabled("no hooks, please"); }),
+             "no hooks, please");
+}
+
+TEST(SavedValue, KeepsNoCycle) {
+  Tensor x = leaf({2.});
+  Ref<Storage> memory;
+  {
+    Tensor y = x * x;
+    memory = y.impl()->storage;
+  }
+  EXPECT_EQ(memory->use_count(), 1u);
+}
+
+}  // namespace fg
