@@ -1,0 +1,96 @@
+"""What every bench/<question>/run shares: contenders run alternately, medians, ratios, a table.
+
+A contender is a command that prints one JSON line per case: {"case", "unit", "value"}.
+"""
+import argparse
+import json
+import os
+import platform
+import statistics
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TORCH = "torch==2.13.0"
+
+
+def peers_python(packages):
+    """A Python that has the peers: PEERS_PYTHON, or a virtual environment outside the tree."""
+    if os.environ.get("PEERS_PYTHON"):
+        return os.environ["PEERS_PYTHON"]
+    cache = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache"))
+    home = cache / "foregrad-bench-peers"
+    python = home / "bin" / "python"
+    if not python.exists():
+        print(f"installing {' '.join(packages)} into {home}", file=sys.stderr)
+        venv.create(home, with_pip=True)
+    probe = subprocess.run([python, "-m", "pip", "install", "--quiet", *packages])
+    if probe.returncode:
+        sys.exit(f"the peers could not be installed; set PEERS_PYTHON to a Python with {packages}")
+    return str(python)
+
+
+def one_round(command, environment):
+    done = subprocess.run(command, capture_output=True, text=True,
+                          env={**os.environ, **environment})
+    if done.returncode:
+        sys.exit(f"{command[0]} failed:\n{done.stderr}")
+    rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+    return {row["case"]: row for row in rows}
+
+
+def machine():
+    model = next((line.split(":", 1)[1].strip() for line in open("/proc/cpuinfo")
+                  if line.startswith("model name")), platform.processor())
+    return {"cpu": model, "cores": os.cpu_count(), "system": platform.platform()}
+
+
+def contest(ours, peers, rounds, json_file=None, bars=None):
+    """ours: (name, command, env); peers: a list of those. Prints a table; returns the rows."""
+    contenders = [ours, *peers]
+    values = {name: {} for name, _, _ in contenders}
+    units = {}
+    for number in range(rounds):
+        print(f"\rround {number + 1}/{rounds}", end="", file=sys.stderr, flush=True)
+        for name, command, environment in contenders:
+            for case, row in one_round(command, environment).items():
+                values[name].setdefault(case, []).append(row["value"])
+                units[case] = row["unit"]
+    print("\r", end="", file=sys.stderr)
+    rows = []
+    for case in values[ours[0]]:
+        median = {n: statistics.median(v[case]) for n, v in values.items() if case in v}
+        spread = {n: (max(v[case]) - min(v[case])) / median[n]
+                  for n, v in values.items() if case in v}
+        best = min((m for n, m in median.items() if n != ours[0]), default=None)
+        rows.append({"case": case, "unit": units[case], "ours": median[ours[0]],
+                     "peers": {n: m for n, m in median.items() if n != ours[0]}, "spread": spread,
+                     "ratio": median[ours[0]] / best if best else None,
+                     "bar": (bars or {}).get(case)})
+    print_table(rows, ours[0], [name for name, _, _ in peers])
+    if json_file:
+        Path(json_file).write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1))
+    return rows
+
+
+def print_table(rows, ours, peers):
+    print(f"{'case':34} {'unit':4} {ours:>16} " + " ".join(f"{p:>16}" for p in peers) +
+          "   ratio     bar")
+    for row in rows:
+        cells = [f"{row['ours']:9.4g} ±{100 * row['spread'][ours]:3.0f} %"]
+        cells += [f"{row['peers'][p]:9.4g} ±{100 * row['spread'][p]:3.0f} %" for p in peers]
+        ratio = f"{row['ratio']:7.2f}" if row["ratio"] else "      -"
+        bar = f"<= {row['bar']}" if row["bar"] else ""
+        missed = "  missed" if row["bar"] and row["ratio"] and row["ratio"] > row["bar"] else ""
+        print(f"{row['case']:34} {row['unit']:4} " + " ".join(f"{c:>16}" for c in cells) +
+              f" {ratio}   {bar}{missed}")
+    print("machine: " + ", ".join(str(v) for v in machine().values()))
+
+
+def arguments(description):
+    parser = argparse.ArgumentParser(description=description)
+    parser.add_argument("--json", metavar="FILE", help="write the rows as JSON")
+    parser.add_argument("--rounds", type=int, default=7)
+    return parser.parse_args()
