@@ -2,6 +2,7 @@
 //   two_layer_network [steps] [file.svg]
 #include <foregrad/foregrad.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>

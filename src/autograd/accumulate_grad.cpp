@@ -6,16 +6,38 @@
 
 namespace fg::autograd {
 
-AccumulateGrad::AccumulateGrad(Tensor variable) : variable_(std::move(variable)) {
+AccumulateGrad::AccumulateGrad() {
   set_sequence_nr(UINT64_MAX);  // runs as soon as it can
-  add_input_metadata(variable_.sizes(), variable_.dtype());
+  add_input_metadata({}, DType::f32);
 }
 
-const std::shared_ptr<NodeHooks>& AccumulateGrad::ensure_hooks() {
+Ref<Node> AccumulateGrad::of(const Tensor& leaf, AutogradMeta& meta) {
+  Locked locked(meta.lock);
+  AccumulateGrad*& node = meta.accumulator;
+  if (node && node->variable_.defined()) return Ref<Node>::share(node);
+  if (!node) node = new AccumulateGrad;
+  node->variable_ = leaf;
+  node->metadata_[0].sizes = leaf.sizes();
+  node->metadata_[0].dtype = leaf.dtype();
+  node->hooks_ = meta.leaf_hooks;
+  return Ref<Node>::adopt(node);
+}
+
+// Another thread may have found the node in the meantime: then it lives on.
+void AccumulateGrad::dispose() {
+  Tensor variable;  // released last: it may be what keeps the leaf, and with it this node
+  Locked locked(meta_of(variable_)->lock);
+  if (!release()) return;
+  weak_ = nullptr;
+  hooks_ = nullptr;
+  std::swap(variable, variable_);
+}
+
+NodeHooks& AccumulateGrad::ensure_hooks() {
   AutogradMeta& meta = ensure_meta(variable_);
-  if (!meta.leaf_hooks) meta.leaf_hooks = std::make_shared<NodeHooks>();
+  if (!meta.leaf_hooks) meta.leaf_hooks = Ref<NodeHooks>::adopt(new NodeHooks);
   share_hooks(meta.leaf_hooks);
-  return meta.leaf_hooks;
+  return *meta.leaf_hooks;
 }
 
 // The leaf's, unless that has gaps or reaches an element twice: then a gradient is contiguous.
@@ -58,12 +80,12 @@ void accumulate(const Tensor& variable, Tensor grad, bool create_graph) {
 Tensors AccumulateGrad::apply(Tensors&& grads) {
   if (!grads[0].defined()) return {};
   {
-    std::lock_guard lock(mutex_);
+    Locked locked(lock_);
     accumulate(variable_, std::move(grads[0]), modes.grad_enabled);
   }
   if (hooks()) {
     auto entries = hooks()->post_accumulate.entries;
-    for (auto& entry : entries) (*entry.call)(variable_);
+    for (auto& entry : entries) entry.call(variable_);
   }
   return {};
 }

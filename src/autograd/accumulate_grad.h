@@ -1,4 +1,6 @@
-// The node at the end of every path: adds a gradient into a leaf's `.grad`.
+// The node at the end of every path: adds a gradient into a leaf's `.grad`. It lives as long as
+// some graph refers to it and keeps the leaf alive meanwhile; after that the leaf keeps its memory,
+// so that the next graph finds it ready.
 #pragma once
 
 #include "autograd/meta.h"
@@ -7,12 +9,15 @@ namespace fg::autograd {
 
 class AccumulateGrad : public Node {
  public:
-  explicit AccumulateGrad(Tensor variable);
+  AccumulateGrad();
+  // The accumulator of a leaf: the one in use, or the one that the leaf keeps, or a new one.
+  static Ref<Node> of(const Tensor& leaf, AutogradMeta& meta);
 
   std::string name() const override { return "AccumulateGrad"; }
   Tensors apply(Tensors&& grads) override;
   const Tensor& variable() const { return variable_; }
-  const std::shared_ptr<NodeHooks>& ensure_hooks() override;  // kept by the leaf
+  void dispose() override;
+  NodeHooks& ensure_hooks() override;  // kept by the leaf
 
  private:
   Tensor variable_;

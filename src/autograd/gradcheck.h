@@ -3,8 +3,6 @@
 // float64 with well separated values. Outputs that are not floating do not count.
 #pragma once
 
-#include <functional>
-
 #include "tensor/tensor.h"
 
 namespace fg::autograd {
@@ -17,7 +15,7 @@ struct GradcheckOptions {
   bool check_undefined_grad = true;  // an output without gradient must act as one with zeros
 };
 
-using TensorFunction = std::function<Tensors(const Tensors& inputs)>;
+using TensorFunction = Callback<Tensors(const Tensors& inputs)>;
 
 // First derivatives of f. A mismatch is an Error that names output and input and shows both
 // Jacobians (one row per input element, one column per output element).

@@ -40,7 +40,7 @@ void call_tensor_hooks(Node& node, Tensors& grads) {
   for (auto& entry : entries) {
     Tensor& grad = grads[entry.index];
     if (!grad.defined()) continue;
-    Tensor replaced = (*entry.call)(grad);
+    Tensor replaced = entry.call(grad);
     if (!replaced.defined()) continue;
     check_replacement(grad, replaced, "tensor hook", node.name());
     grad = replaced;
@@ -55,7 +55,7 @@ void call_pre_hooks(Node& node, Tensors& grads) {
   if (!node.hooks()) return;
   auto entries = node.hooks()->pre.entries;
   for (auto& entry : entries) {
-    replace_all(grads, (*entry.call)(grads), "node pre-hook", node.name());
+    replace_all(grads, entry.call(grads), "node pre-hook", node.name());
   }
 }
 
@@ -63,7 +63,7 @@ void call_post_hooks(Node& node, Tensors& grad_inputs, const Tensors& grad_outpu
   grad_inputs.resize(node.next_edges().size());
   auto entries = node.hooks()->post.entries;
   for (auto& entry : entries) {
-    replace_all(grad_inputs, (*entry.call)(grad_inputs, grad_outputs), "node hook", node.name());
+    replace_all(grad_inputs, entry.call(grad_inputs, grad_outputs), "node hook", node.name());
   }
 }
 

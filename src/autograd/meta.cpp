@@ -9,6 +9,8 @@ namespace fg::autograd {
 void* AutogradMeta::operator new(size_t bytes) { return small_allocate(bytes); }
 void AutogradMeta::operator delete(void* pointer) { small_deallocate(pointer); }
 
+AutogradMeta::~AutogradMeta() { delete accumulator; }
+
 AutogradMeta& ensure_meta(const Tensor& tensor) {
   TensorImpl* impl = tensor.impl();
   if (!impl->autograd) impl->autograd = new AutogradMeta;
@@ -17,18 +19,13 @@ AutogradMeta& ensure_meta(const Tensor& tensor) {
 
 Ref<Node> grad_accumulator(const Tensor& leaf) {
   AutogradMeta& meta = ensure_meta(leaf);
-  std::lock_guard lock(meta.mutex);
-  if (Ref<Node> found = meta.accumulator.lock()) return found;
-  auto node = Ref<Node>::adopt(new AccumulateGrad(leaf));
-  if (meta.leaf_hooks) node->share_hooks(meta.leaf_hooks);
-  meta.accumulator.point_to(node.get());
-  return node;
+  return meta.borrowed_accumulator ? meta.borrowed_accumulator : AccumulateGrad::of(leaf, meta);
 }
 
 Edge gradient_edge(const Tensor& tensor) {
   AutogradMeta* meta = meta_of(tensor);
   if (!meta) return {};
-  if (Ref<Node> node = grad_fn_of(tensor)) return {std::move(node), meta->output_nr};
+  if (const Ref<Node>& node = grad_fn_of(tensor)) return {node, meta->output_nr};
   if (meta->requires_grad) return {grad_accumulator(tensor), 0};
   return {};
 }
@@ -37,7 +34,7 @@ void set_gradient_edge(const Tensor& tensor, Edge edge) {
   AutogradMeta& meta = ensure_meta(tensor);
   meta.grad_fn = std::move(edge.node);
   meta.output_nr = edge.input_nr;
-  if (meta.view) meta.view->version = tensor.impl()->version();
+  if (meta.view) meta.view.version = tensor.impl()->version();
 }
 
 GradientEdge get_gradient_edge(const Tensor& tensor) {
@@ -101,11 +98,11 @@ void Tensor::set_grad(const Tensor& grad) const {
 
 Ref<autograd::Node> Tensor::grad_fn() const { return autograd::grad_fn_of(*this); }
 
-bool Tensor::is_leaf() const { return !impl_->autograd || !grad_fn(); }
+bool Tensor::is_leaf() const { return !impl_->autograd || !autograd::grad_fn_of(*this); }
 
 int64_t Tensor::output_nr() const { return impl_->autograd ? meta_of(*this)->output_nr : 0; }
 
-autograd::HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> hook) const {
+autograd::HookHandle Tensor::register_hook(Callback<Tensor(const Tensor&)> hook) const {
   if (!requires_grad()) {
     fail(
         "register_hook: the tensor does not require grad, so the hook would never run; call "
@@ -116,7 +113,7 @@ autograd::HookHandle Tensor::register_hook(std::function<Tensor(const Tensor&)> 
 }
 
 autograd::HookHandle Tensor::register_post_accumulate_grad_hook(
-    std::function<void(const Tensor&)> hook) const {
+    Callback<void(const Tensor&)> hook) const {
   if (!requires_grad() || !is_leaf()) {
     fail(
         "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate "
@@ -136,13 +133,12 @@ void Tensor::retain_grad() const {
   // The node must not keep the tensor alive: that would be a cycle.
   if (!meta->self) meta->self = std::make_shared<AutogradMeta*>(meta);
   std::weak_ptr<AutogradMeta*> weak = meta->self;
-  node->ensure_hooks()->retain_grad[static_cast<int>(meta->output_nr)] =
-      [weak](const Tensor& grad) {
-        auto alive = weak.lock();
-        if (!alive) return;
-        Tensor& kept = (*alive)->grad;
-        kept = !kept.defined() ? grad.clone() : kept.add(grad);
-      };
+  node->ensure_hooks().retain_grad[static_cast<int>(meta->output_nr)] = [weak](const Tensor& grad) {
+    auto alive = weak.lock();
+    if (!alive) return;
+    Tensor& kept = (*alive)->grad;
+    kept = !kept.defined() ? grad.clone() : kept.add(grad);
+  };
 }
 
 bool Tensor::retains_grad() const { return impl_->autograd && meta_of(*this)->retains_grad; }
@@ -190,8 +186,8 @@ void Tensor::set_data(const Tensor& data) const {
   impl_->set_layout(from.sizes, from.strides);
 }
 
-bool Tensor::is_view() const { return impl_->autograd && meta_of(*this)->view; }
+bool Tensor::is_view() const { return impl_->autograd && static_cast<bool>(meta_of(*this)->view); }
 
-Tensor Tensor::_base() const { return is_view() ? meta_of(*this)->view->base : Tensor(); }
+Tensor Tensor::_base() const { return is_view() ? meta_of(*this)->view.base : Tensor(); }
 
 }  // namespace fg

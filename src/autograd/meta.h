@@ -1,6 +1,8 @@
 // What autograd keeps with a tensor, allocated only for tensors that need it.
 #pragma once
 
+#include <memory>
+
 #include "autograd/node.h"
 #include "ir/record.h"
 
@@ -8,10 +10,13 @@ namespace fg::autograd {
 
 // A differentiable view: in-place changes of it reach the base, and the other way round.
 struct ViewInfo {
-  Tensor base;
-  ViewOrigin origin;
-  uint32_t version;  // of the memory when grad_fn was last made
+  Tensor base;  // undefined: the tensor is no view
+  ViewOrigin origin = ViewOrigin::plain;
+  uint32_t version = 0;  // of the memory when grad_fn was last made
+  explicit operator bool() const { return base.defined(); }
 };
+
+class AccumulateGrad;
 
 struct AutogradMeta : AutogradData {
   bool requires_grad = false;  // leaves only
@@ -19,11 +24,14 @@ struct AutogradMeta : AutogradData {
   uint32_t output_nr = 0;
   Tensor grad;
   Ref<Node> grad_fn;
-  WeakNode accumulator;
-  std::shared_ptr<NodeHooks> leaf_hooks;
-  std::unique_ptr<ViewInfo> view;
+  AccumulateGrad* accumulator = nullptr;  // of a leaf; see there who owns it
+  Ref<Node> borrowed_accumulator;         // of a copy that stands for a leaf
+  Ref<NodeHooks> leaf_hooks;
+  ViewInfo view;
   std::shared_ptr<AutogradMeta*> self;  // lets a node store a gradient here, if this still lives
-  SpinLock mutex;
+  SpinLock lock;
+
+  ~AutogradMeta() override;
 
   static void* operator new(size_t bytes);
   static void operator delete(void* pointer);
@@ -41,7 +49,7 @@ void set_gradient_edge(const Tensor& tensor, Edge edge);
 // the tensor is a view.
 void rebase_history(const Tensor& tensor, Edge edge);
 Ref<Node> grad_accumulator(const Tensor& leaf);
-// The node that made a tensor; for a view whose base was written, made anew.
-Ref<Node> grad_fn_of(const Tensor& tensor);
+// The node that made a tensor, kept by it; for a view whose base was written, made anew.
+const Ref<Node>& grad_fn_of(const Tensor& tensor);
 
 }  // namespace fg::autograd

@@ -1,5 +1,7 @@
 #include "autograd/node.h"
 
+#include <algorithm>
+
 #include "autograd/graph_task.h"
 #include "base/fail.h"
 #include "tensor/allocator.h"
@@ -23,7 +25,7 @@ struct NodeReaper {
     graph_counters.freeing_nodes = true;
     while (auto* node = static_cast<Node*>(graph_counters.dead_nodes)) {
       graph_counters.dead_nodes = node->next_dead_;
-      if (node->lost_last_reference()) delete node;
+      if (node->lost_last_reference()) node->dispose();
     }
     graph_counters.freeing_nodes = false;
   }
@@ -34,18 +36,11 @@ void Node::destroy(Node* node) {
   if (!graph_counters.freeing_nodes) NodeReaper::work_off();
 }
 
-void WeakNode::point_to(Node* node) {
-  if (!cell_) cell_ = std::make_shared<Cell>();
-  node->weak_ = cell_;
-  std::lock_guard lock(cell_->mutex);
-  cell_->node = node;
-}
-
 WeakNode::WeakNode(const Ref<Node>& node) {
   if (!node) return;
-  std::lock_guard lock(node->mutex_);
+  Locked locked(node->lock_);
   if (!node->weak_) {
-    node->weak_ = std::make_shared<Cell>();
+    node->weak_ = Ref<Cell>::adopt(new Cell);
     node->weak_->node = node.get();
   }
   cell_ = node->weak_;
@@ -53,29 +48,17 @@ WeakNode::WeakNode(const Ref<Node>& node) {
 
 Ref<Node> WeakNode::lock() const {
   if (!cell_) return nullptr;
-  std::lock_guard lock(cell_->mutex);
+  Locked locked(cell_->lock);
   return Ref<Node>::share(cell_->node);
 }
 
 // The last reference is being dropped; a WeakNode may have found the node again in the meantime.
 bool Node::lost_last_reference() {
   if (!weak_) return true;
-  std::lock_guard lock(weak_->mutex);
+  Locked locked(weak_->lock);
   if (!release()) return false;
   weak_->node = nullptr;
   return true;
-}
-
-void Node::add_next_edge(Edge edge) {
-  if (edge.node) topological_nr_ = std::max(topological_nr_, edge.node->topological_nr_ + 1);
-  edges_.push_back(std::move(edge));
-}
-
-uint32_t Node::add_input_metadata(const Dims& sizes, DType dtype) {
-  InputMetadata& metadata = metadata_.emplace_back();
-  metadata.sizes = sizes;
-  metadata.dtype = dtype;
-  return static_cast<uint32_t>(metadata_.size() - 1);
 }
 
 bool Node::should_compute(size_t input) const {
@@ -83,14 +66,11 @@ bool Node::should_compute(size_t input) const {
   return edge.is_valid() && task_wants(edge.node.get());
 }
 
-std::map<std::string, std::any>& Node::metadata() {
-  if (!user_metadata_) user_metadata_ = std::make_unique<std::map<std::string, std::any>>();
-  return *user_metadata_;
-}
+std::map<std::string, std::any>& Node::metadata() { return ensure_hooks().metadata; }
 
-const std::shared_ptr<NodeHooks>& Node::ensure_hooks() {
-  if (!hooks_) hooks_ = std::make_shared<NodeHooks>();
-  return hooks_;
+NodeHooks& Node::ensure_hooks() {
+  if (!hooks_) hooks_ = Ref<NodeHooks>::adopt(new NodeHooks);
+  return *hooks_;
 }
 
 uint64_t next_hook_id() {
@@ -98,46 +78,67 @@ uint64_t next_hook_id() {
   return counter.fetch_add(1, std::memory_order_relaxed);
 }
 
+NodeHooks::NodeHooks() : cell_(Ref<HookHandle::Cell>::adopt(new HookHandle::Cell)) {
+  cell_->hooks = this;
+}
+NodeHooks::~NodeHooks() {
+  Locked locked(cell_->lock);
+  cell_->hooks = nullptr;
+}
+
 template <class F>
-static HookHandle add(const std::shared_ptr<NodeHooks>& hooks, HookList<F>& list, int index,
-                      F hook) {
-  uint64_t id = next_hook_id();
-  list.entries.push_back({id, index, std::make_shared<F>(std::move(hook))});
-  return {hooks, id};
+HookHandle NodeHooks::add(HookList<F>& list, int index, F hook) {
+  HookHandle handle;
+  handle.cell_ = cell_;
+  handle.id_ = next_hook_id();
+  list.entries.push_back({handle.id_, index, std::move(hook)});
+  return handle;
 }
 
 HookHandle Node::register_prehook(NodePreHook hook) {
-  ensure_hooks();
-  return add(hooks_, hooks_->pre, 0, std::move(hook));
+  NodeHooks& hooks = ensure_hooks();
+  return hooks.add(hooks.pre, 0, std::move(hook));
 }
 
 HookHandle Node::register_hook(NodePostHook hook) {
-  ensure_hooks();
-  return add(hooks_, hooks_->post, 0, std::move(hook));
+  NodeHooks& hooks = ensure_hooks();
+  return hooks.add(hooks.post, 0, std::move(hook));
 }
 
 HookHandle Node::add_tensor_hook(int output, TensorHook hook) {
-  ensure_hooks();
-  return add(hooks_, hooks_->tensor, output, std::move(hook));
+  NodeHooks& hooks = ensure_hooks();
+  return hooks.add(hooks.tensor, output, std::move(hook));
 }
 
 HookHandle Node::add_post_accumulate_hook(PostAccumulateHook hook) {
-  ensure_hooks();
-  return add(hooks_, hooks_->post_accumulate, 0, std::move(hook));
+  NodeHooks& hooks = ensure_hooks();
+  return hooks.add(hooks.post_accumulate, 0, std::move(hook));
 }
 
+// The hook is handed back: what it holds must not be destroyed under the lock.
 template <class F>
-static void remove_from(HookList<F>& list, uint64_t id) {
-  std::erase_if(list.entries, [&](auto& entry) { return entry.id == id; });
+static F take(HookList<F>& list, uint64_t id) {
+  F taken;
+  std::erase_if(list.entries, [&](auto& entry) {
+    bool found = entry.id == id;
+    if (found) taken = std::move(entry.call);
+    return found;
+  });
+  return taken;
 }
 
 void HookHandle::remove() const {
-  auto alive = hooks.lock();
-  if (!alive) return;
-  remove_from(alive->tensor, id);
-  remove_from(alive->pre, id);
-  remove_from(alive->post, id);
-  remove_from(alive->post_accumulate, id);
+  if (!cell_) return;
+  TensorHook tensor;
+  NodePreHook pre;
+  NodePostHook post;
+  PostAccumulateHook post_accumulate;
+  Locked locked(cell_->lock);
+  if (!cell_->hooks) return;
+  tensor = take(cell_->hooks->tensor, id_);
+  pre = take(cell_->hooks->pre, id_);
+  post = take(cell_->hooks->post, id_);
+  post_accumulate = take(cell_->hooks->post_accumulate, id_);
 }
 
 }  // namespace fg::autograd

@@ -4,14 +4,11 @@
 #pragma once
 
 #include <any>
-#include <atomic>
-#include <functional>
 #include <map>
-#include <memory>
-#include <mutex>
 
+#include "base/callback.h"
+#include "base/lock.h"
 #include "base/small_vector.h"
-#include "base/spin_lock.h"
 #include "tensor/tensor.h"
 
 namespace fg::autograd {
@@ -25,15 +22,14 @@ class WeakNode {
   explicit WeakNode(const Ref<Node>& node);
   Ref<Node> lock() const;  // null when the node is gone
 
-  struct Cell {
-    SpinLock mutex;
+  struct Cell : Counted {
+    SpinLock lock;
     Node* node = nullptr;
+    static void destroy(Cell* cell) { delete cell; }
   };
-  // A place that several nodes take one after the other, as the accumulators of one leaf do.
-  void point_to(Node* node);
 
  private:
-  std::shared_ptr<Cell> cell_;
+  Ref<Cell> cell_;
 };
 
 struct Edge {
@@ -44,15 +40,15 @@ struct Edge {
 
 // What a gradient that reaches a node must look like: one per forward output.
 struct InputMetadata {
+  InputMetadata(const Dims& sizes, DType dtype) : sizes(sizes), dtype(dtype) {}
   Dims sizes;
-  DType dtype = DType::f32;
+  DType dtype;
 };
 
-using TensorHook = std::function<Tensor(const Tensor& grad)>;
-using NodePreHook = std::function<Tensors(const Tensors& grad_outputs)>;
-using NodePostHook =
-    std::function<Tensors(const Tensors& grad_inputs, const Tensors& grad_outputs)>;
-using PostAccumulateHook = std::function<void(const Tensor& parameter)>;
+using TensorHook = Callback<Tensor(const Tensor& grad)>;
+using NodePreHook = Callback<Tensors(const Tensors& grad_outputs)>;
+using NodePostHook = Callback<Tensors(const Tensors& grad_inputs, const Tensors& grad_outputs)>;
+using PostAccumulateHook = Callback<void(const Tensor& parameter)>;
 
 // Hooks by registration order; a hook may remove itself or others while it runs.
 template <class F>
@@ -60,24 +56,46 @@ struct HookList {
   struct Entry {
     uint64_t id;
     int index;  // which output of the node; unused by node hooks
-    std::shared_ptr<F> call;
+    F call;
   };
   std::vector<Entry> entries;
 };
 
-struct NodeHooks {
+struct NodeHooks;
+
+// Removes a hook; does nothing when it is gone already. Copies refer to the same hook.
+class HookHandle {
+ public:
+  void remove() const;
+
+ private:
+  friend struct NodeHooks;
+  struct Cell : Counted {  // finds the hooks without keeping them alive
+    Lock lock;
+    NodeHooks* hooks = nullptr;
+    static void destroy(Cell* cell) { delete cell; }
+  };
+  Ref<Cell> cell_;
+  uint64_t id_ = 0;
+};
+
+// What few nodes have: hooks, and what users attach.
+struct NodeHooks : Counted {
   HookList<TensorHook> tensor;
-  std::map<int, std::function<void(const Tensor&)>> retain_grad;  // by output
+  std::map<int, Callback<void(const Tensor&)>> retain_grad;  // by output
   HookList<NodePreHook> pre;
   HookList<NodePostHook> post;
   HookList<PostAccumulateHook> post_accumulate;
-};
+  std::map<std::string, std::any> metadata;
 
-// Removes a hook; does nothing when it is gone already. Copies refer to the same hook.
-struct HookHandle {
-  std::weak_ptr<NodeHooks> hooks;
-  uint64_t id = 0;
-  void remove() const;
+  NodeHooks();
+  ~NodeHooks();
+  static void destroy(NodeHooks* hooks) { delete hooks; }
+  template <class F>
+  HookHandle add(HookList<F>& list, int index, F hook);
+
+ private:
+  Ref<HookHandle::Cell> cell_;
 };
 
 class Node : public Counted {
@@ -98,12 +116,19 @@ class Node : public Counted {
   const Edge& next_edge(size_t i) const { return edges_[i]; }
   // Whether the running backward (or, outside of one, any) wants the gradient of an input.
   bool should_compute(size_t input) const;
-  void add_next_edge(Edge edge);
+  void add_next_edge(Edge edge) {
+    if (edge.node && edge.node->topological_nr_ >= topological_nr_) {
+      topological_nr_ = edge.node->topological_nr_ + 1;
+    }
+    edges_.emplace_back(std::move(edge));
+  }
+  // The last reference is gone. An accumulator is kept by its leaf, anything else is deleted.
+  virtual void dispose() { delete this; }
   void replace_next_edge(size_t i, Edge edge) { edges_[i] = std::move(edge); }
 
   size_t num_outputs() const { return metadata_.size(); }
   const InputMetadata& input_metadata(size_t i) const { return metadata_[i]; }
-  uint32_t add_input_metadata(const Dims& sizes, DType dtype);
+  void add_input_metadata(const Dims& sizes, DType dtype) { metadata_.emplace_back(sizes, dtype); }
 
   uint64_t sequence_nr() const { return sequence_nr_; }
   void set_sequence_nr(uint64_t number) { sequence_nr_ = number; }
@@ -114,25 +139,25 @@ class Node : public Counted {
   HookHandle register_hook(NodePostHook hook);
   HookHandle add_tensor_hook(int output, TensorHook hook);
   HookHandle add_post_accumulate_hook(PostAccumulateHook hook);
-  // A leaf owns the hooks of its accumulators, which come and go.
-  void share_hooks(std::shared_ptr<NodeHooks> hooks) { hooks_ = std::move(hooks); }
+  // A leaf owns the hooks of its accumulator, which comes and goes.
+  void share_hooks(Ref<NodeHooks> hooks) { hooks_ = std::move(hooks); }
   NodeHooks* hooks() const { return hooks_.get(); }
-  virtual const std::shared_ptr<NodeHooks>& ensure_hooks();
+  virtual NodeHooks& ensure_hooks();
 
  protected:
-  std::mutex mutex_;
+  Lock lock_;
 
  private:
   friend struct NodeReaper;
   friend class WeakNode;
+  friend class AccumulateGrad;
   bool lost_last_reference();
 
   uint64_t sequence_nr_, topological_nr_ = 0;
   SmallVector<Edge, 2> edges_;
   SmallVector<InputMetadata, 1> metadata_;
-  std::shared_ptr<NodeHooks> hooks_;
-  std::unique_ptr<std::map<std::string, std::any>> user_metadata_;
-  std::shared_ptr<WeakNode::Cell> weak_;
+  Ref<NodeHooks> hooks_;
+  Ref<WeakNode::Cell> weak_;
   Node* next_dead_ = nullptr;
 };
 

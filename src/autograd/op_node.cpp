@@ -30,7 +30,8 @@ void OpNode::connect(ir::Operands inputs, const Tensor* original) {
       list_count_ = inputs[i].count;
     }
     for (const Tensor& tensor : inputs[i].all()) {
-      Edge edge = tensor.defined() ? gradient_edge(tensor) : Edge{};
+      bool tracked = tensor.defined() && tensor.impl()->autograd;
+      Edge edge = tracked ? gradient_edge(tensor) : Edge{};
       if (edge.is_valid()) requiring |= 1u << i;
       add_next_edge(std::move(edge));
     }
@@ -41,29 +42,32 @@ void OpNode::connect(ir::Operands inputs, const Tensor* original) {
     wanted_ |= rule.wrt & requiring;
   }
   for (int i = 0; i < inputs_; i++) {
+    if (!((saves_.in | saves_.shapes) >> i & 1)) continue;
     for (const Tensor& tensor : inputs[i].all()) {
       const Tensor& value = i == 0 && original && original->defined() ? *original : tensor;
-      if (saves_.in >> i & 1) saved_inputs_.emplace_back(value, false);
+      if (saves_.in >> i & 1) saved_.emplace_back(value, false);
       if (saves_.shapes >> i & 1) {
         auto& shape = shapes_.emplace_back();
         if (tensor.defined()) shape = {tensor.sizes(), tensor.dtype()};
       }
     }
   }
+  saved_inputs_ = saved_.size();
 }
 
 void OpNode::save_outputs(std::span<const Tensor> outputs, bool inplace_on_view) {
+  if (saves_.out == 0) return;
   for (size_t i = 0; i < outputs.size(); i++) {
-    if (saves_.out >> i & 1) saved_outputs_.emplace_back(outputs[i], true, inplace_on_view);
+    if (saves_.out >> i & 1) saved_.emplace_back(outputs[i], true, inplace_on_view);
   }
 }
 
 Tensor OpNode::unpack_input(int input, int element) {
-  return saved_inputs_[slot(saves_.in, input, element)].unpack(this);
+  return saved_[slot(saves_.in, input, element)].unpack(this);
 }
 
 Tensor OpNode::unpack_output(int output) {
-  return saved_outputs_[std::popcount(saves_.out & ((1u << output) - 1))].unpack(this);
+  return saved_[saved_inputs_ + std::popcount(saves_.out & ((1u << output) - 1))].unpack(this);
 }
 
 const ir::ShapeOf& OpNode::shape(int input, int element) {
@@ -96,7 +100,7 @@ Tensors OpNode::apply(Tensors&& grads) {
   bool any = false;
   for (const Tensor& grad : grads) any |= grad.defined();
   if (!any) return results;
-  std::lock_guard lock(mutex_);
+  Locked locked(lock_);
   if (released_) {
     fail(
         "{}: trying to backward through the graph a second time (or to read saved tensors after "
@@ -109,11 +113,10 @@ Tensors OpNode::apply(Tensors&& grads) {
 }
 
 void OpNode::release_variables() {
-  std::lock_guard lock(mutex_);
+  Locked locked(lock_);
   // A node that saved nothing can run again, as in PyTorch.
-  released_ = !saved_inputs_.empty() || !saved_outputs_.empty();
-  for (SavedValue& value : saved_inputs_) value.reset();
-  for (SavedValue& value : saved_outputs_) value.reset();
+  released_ = !saved_.empty();
+  for (SavedValue& value : saved_) value.reset();
 }
 
 std::vector<std::pair<std::string, Tensor>> OpNode::saved_tensors() {

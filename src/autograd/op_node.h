@@ -21,7 +21,6 @@ class OpNode : public Node, private ir::VjpSource {
 
   // The saved values by name: _saved_self, _saved_result ...
   std::vector<std::pair<std::string, Tensor>> saved_tensors();
-  SavedValue* raw_saved(std::string_view name);
 
  private:
   Tensor unpack_input(int input, int element) override;
@@ -38,7 +37,8 @@ class OpNode : public Node, private ir::VjpSource {
   ir::Saves saves_;      // of the rules that can run
   uint32_t wanted_ = 0;  // inputs some rule has a gradient for and that require grad
   int inputs_ = 0, list_input_ = -1, list_count_ = 1;
-  SmallVector<SavedValue, 1> saved_inputs_, saved_outputs_;
+  SmallVector<SavedValue, 2> saved_;  // inputs, then outputs
+  size_t saved_inputs_ = 0;
   SmallVector<ir::ShapeOf, 1> shapes_;
   bool released_ = false;
 };

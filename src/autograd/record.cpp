@@ -26,19 +26,23 @@ static Ref<OpNode> make_node(const ir::Gradient& gradient, ir::Operands inputs,
 void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
             std::span<Tensor> outputs) {
   auto node = make_node(gradient, inputs, std::move(arguments));
+  OpNode& op = *node;
   bool several = outputs.size() > 1;
-  for (Tensor& output : outputs) {
-    if (!output.defined()) {
-      node->add_input_metadata({}, DType::f32);
-      continue;
-    }
-    uint32_t number = node->add_input_metadata(output.sizes(), output.dtype());
-    if (!is_floating(output.dtype())) continue;
-    AutogradMeta& meta = ensure_meta(output);
-    if (several && meta.view) meta.view->origin = ViewOrigin::multi_output;
-    set_gradient_edge(output, {node, number});
+  for (const Tensor& output : outputs) {
+    if (output.defined())
+      op.add_input_metadata(output.sizes(), output.dtype());
+    else
+      op.add_input_metadata({}, DType::f32);
   }
-  node->save_outputs(outputs);
+  for (size_t i = 0; i < outputs.size(); i++) {
+    const Tensor& output = outputs[i];
+    if (!output.defined() || !is_floating(output.dtype())) continue;
+    AutogradMeta& meta = ensure_meta(output);
+    if (several && meta.view) meta.view.origin = ViewOrigin::multi_output;
+    Ref<Node> owner = several ? Ref<Node>(node) : Ref<Node>(std::move(node));
+    set_gradient_edge(output, {std::move(owner), static_cast<uint32_t>(i)});
+  }
+  op.save_outputs(outputs);
 }
 
 void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,

@@ -64,7 +64,7 @@ SavedValue::SavedValue(const Tensor& value, bool output, bool inplace_on_view)
 }
 
 SavedValue::Rare& SavedValue::rare() {
-  if (!rare_) rare_ = std::make_unique<Rare>();
+  if (!rare_) rare_ = Ref<Rare>::adopt(new Rare);
   return *rare_;
 }
 
@@ -98,7 +98,7 @@ void SavedValue::register_hooks(PackHook pack_hook, UnpackHook unpack_hook) {
 }
 
 void SavedValue::reset() {
-  rare_.reset();
+  rare_ = nullptr;
   data_.reset();
   freed_ = true;
 }
@@ -134,7 +134,7 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
   } else if (rare_->accumulator) {
     AutogradMeta& meta = ensure_meta(value);
     meta.requires_grad = true;
-    meta.accumulator = WeakNode(rare_->accumulator);
+    meta.borrowed_accumulator = rare_->accumulator;
   }
   return value;
 }

@@ -4,14 +4,12 @@
 // them.
 #pragma once
 
-#include <any>
-
 #include "autograd/node.h"
 
 namespace fg::autograd {
 
-using PackHook = std::function<std::any(const Tensor&)>;
-using UnpackHook = std::function<Tensor(const std::any&)>;
+using PackHook = Callback<std::any(const Tensor&)>;
+using UnpackHook = Callback<Tensor(const std::any&)>;
 
 class SavedValue {
  public:
@@ -30,12 +28,13 @@ class SavedValue {
 
  private:
   // What few values have: hooks with their packed value, and the history to give back.
-  struct Rare {
+  struct Rare : Counted {
     std::any packed;
     UnpackHook unpack;
     Ref<Node> grad_fn;      // of a packed non-output
     Ref<Node> accumulator;  // of a packed leaf
     WeakNode view_grad_fn;  // of an output that is a view written in place
+    static void destroy(Rare* rare) { delete rare; }
   };
   Rare& rare();
   bool is_packed() const { return rare_ && rare_->unpack; }
@@ -44,7 +43,7 @@ class SavedValue {
   void check_version(const Node* saved_for) const;
 
   Tensor data_;  // the original, or a detached alias
-  std::unique_ptr<Rare> rare_;
+  Ref<Rare> rare_;
   uint32_t version_ = 0, output_nr_ = 0;
   bool defined_ = false, original_ = false, output_ = false, inplace_on_view_ = false;
   bool leaf_ = true, requires_grad_ = false, freed_ = false;

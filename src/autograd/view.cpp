@@ -17,10 +17,12 @@ void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin) {
   if (output.is_inference()) return;
   AutogradMeta* base_meta = meta_of(base);
   AutogradMeta& meta = ensure_meta(output);
-  Tensor root = base_meta && base_meta->view ? base_meta->view->base : base;
+  const ViewInfo* outer = base_meta && base_meta->view ? &base_meta->view : nullptr;
   // A view of a restricted view is restricted in the same way.
-  if (base_meta && base_meta->view && origin == ViewOrigin::plain) origin = base_meta->view->origin;
-  meta.view = std::make_unique<ViewInfo>(ViewInfo{root, origin, output.impl()->version()});
+  if (outer && origin == ViewOrigin::plain) origin = outer->origin;
+  meta.view.base = outer ? outer->base : base;
+  meta.view.origin = origin;
+  meta.view.version = output.impl()->version();
 }
 
 CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
@@ -40,7 +42,7 @@ CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
 Tensors CopySlices::apply(Tensors&& grads) {
   Tensors results(next_edges().size());
   if (!grads[0].defined()) return results;
-  std::lock_guard lock(mutex_);
+  Locked locked(lock_);
   if (!writer_) {
     fail(
         "CopySlices: trying to backward through the graph a second time; pass retain_graph=true to "
@@ -67,7 +69,7 @@ Tensors CopySlices::apply(Tensors&& grads) {
 }
 
 void CopySlices::release_variables() {
-  std::lock_guard lock(mutex_);
+  Locked locked(lock_);
   if (writer_) writer_->release_variables();
   writer_ = nullptr;
 }
@@ -107,11 +109,11 @@ void check_inplace(const Tensor& self, const char* function) {
   }
   if (!meta->view) return;
   if (requires_grad) {
-    if (const char* reason = forbidden(meta->view->origin)) {
+    if (const char* reason = forbidden(meta->view.origin)) {
       fail("{}_: this view may not be modified in place: {}", name, reason);
     }
   }
-  const Tensor& base = meta->view->base;
+  const Tensor& base = meta->view.base;
   if (base.requires_grad() && base.is_leaf()) {
     fail(
         "{}_: a view of a leaf variable that requires grad is being used in an in-place operation; "
@@ -141,8 +143,8 @@ static void move_retained_grad(const Tensor& tensor, AutogradMeta& meta, const R
 void rebase_history(const Tensor& self, Edge edge) {
   AutogradMeta& meta = ensure_meta(self);
   if (meta.view) {
-    const Tensor base = meta.view->base;
-    if (const char* reason = forbidden(meta.view->origin)) {
+    const Tensor base = meta.view.base;
+    if (const char* reason = forbidden(meta.view.origin)) {
       fail("this view may not be modified in place: {}", reason);
     }
     auto copy = Ref<Node>::adopt(new CopySlices(base, self, edge.node));
@@ -164,7 +166,7 @@ void rebase_history(const Tensor& self, Edge edge) {
 
 // The base changed under the view: its history is now "this part of the base".
 static void renew_view_history(const Tensor& view, AutogradMeta& meta) {
-  const Tensor base = meta.view->base;
+  const Tensor base = meta.view.base;
   Ref<Node> old_node = meta.grad_fn;
   uint32_t old_output = meta.output_nr;
   Tensor replayed;
@@ -175,16 +177,17 @@ static void renew_view_history(const Tensor& view, AutogradMeta& meta) {
   AutogradMeta* fresh = meta_of(replayed);
   meta.grad_fn = fresh->grad_fn;
   meta.output_nr = fresh->output_nr;
-  meta.view->version = view.impl()->version();
+  meta.view.version = view.impl()->version();
   move_retained_grad(view, meta, old_node, old_output);
 }
 
-Ref<Node> grad_fn_of(const Tensor& tensor) {
+const Ref<Node>& grad_fn_of(const Tensor& tensor) {
+  static const Ref<Node> none;
   AutogradMeta* meta = meta_of(tensor);
-  if (!meta) return nullptr;
+  if (!meta) return none;
   if (!meta->view) return meta->grad_fn;
-  if (!meta->grad_fn && !meta->view->base.requires_grad()) return nullptr;
-  if (meta->view->version != tensor.impl()->version()) renew_view_history(tensor, *meta);
+  if (!meta->grad_fn && !meta->view.base.requires_grad()) return none;
+  if (meta->view.version != tensor.impl()->version()) renew_view_history(tensor, *meta);
   return meta->grad_fn;
 }
 

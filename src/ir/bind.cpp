@@ -29,6 +29,7 @@ void register_primitive(const PrimitiveInfo* primitive) {
 static constexpr int kMaxOutputs = 4;
 
 static Tensor allocate_output(const Meta& meta) {
+  if (meta.like) return empty_tensor_like(*meta.like, meta.dtype);
   bool strided = !meta.sizes.empty() && meta.strides.size() == meta.sizes.size();
   return strided ? empty_strided_tensor(meta.sizes, meta.strides, meta.dtype)
                  : empty_tensor(meta.sizes, meta.dtype);

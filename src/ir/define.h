@@ -78,9 +78,29 @@ struct Invoke<S, Body, R (*)(Args...)> {
       return Arguments(std::move(kept));
   }
 
-  static R call(Args... args) { return Body{}(args...); }
+  // Tensors that are not optional must be there.
+  template <Type type, class T>
+  static void check_argument(const T& argument, size_t position) {
+    if constexpr (type == Type::tensor) {
+      if (!argument.defined()) [[unlikely]]
+        refuse_undefined(Defined<S>::info, position);
+    } else if constexpr (type == Type::tensors) {
+      for (const Tensor& element : argument) check_argument<Type::tensor>(element, position);
+    }
+  }
+  static void check_arguments(const std::decay_t<Args>&... args) {
+    [&]<size_t... I>(std::index_sequence<I...>) {
+      (check_argument<Sig::template type<I>>(args, I), ...);
+    }(std::index_sequence_for<Args...>());
+  }
+
+  static R call(Args... args) {
+    check_arguments(args...);
+    return Body{}(args...);
+  }
 
   static R call_recording(Args... args) {
+    check_arguments(args...);
     auto operands = operands_of(args...);
     if (!autograd::should_record(operands)) return Body{}(args...);
     R result = [&] {
@@ -95,6 +115,7 @@ struct Invoke<S, Body, R (*)(Args...)> {
 
   static R call_inplace(Args... args) {
     const FunctionInfo& info = Defined<S>::info;
+    check_arguments(args...);
     auto operands = operands_of(args...);
     const Tensor& self = *operands[0];
     autograd::check_inplace(self, info.schema.name.data());
@@ -164,6 +185,7 @@ class Definition {
     info().documentation = documentation;
     info().call = Invoke::boxed;
     Slot<S>::call = Invoke::call;
+    Slot<S>::info = &info();
     register_function(&info());
   }
   template <class... F>

@@ -7,43 +7,41 @@
 
 namespace fg::ir {
 
-template <class Sig, class Sequence>
-struct EntryOf;
-template <class Sig, size_t... I>
-struct EntryOf<Sig, std::index_sequence<I...>> {
-  using Type = typename Sig::Result (*)(typename Sig::template Passed<I>...);
-};
+struct FunctionInfo;
 
 // What the library fills in for one schema, shared by every binary in the process.
 template <Text S>
 struct __attribute__((visibility("default"))) Slot {
   using Sig = Signature<S>;
-  using Entry = typename EntryOf<Sig, std::make_index_sequence<Sig::count>>::Type;
+  using Entry = typename Sig::Entry;
   inline static Entry call = nullptr;
   inline static Entry call_inplace = nullptr;  // writes into the first argument and returns it
+  inline static const FunctionInfo* info = nullptr;
 };
+
+// The rest of the arguments is filled in from the schema.
+template <class Sig, class Entry, class... Args>
+typename Sig::Result call_with_defaults(Entry entry, const Args&... args) {
+  return [&]<size_t... Filled>(std::index_sequence<Filled...>) {
+    return entry(args..., default_at<Sig, sizeof...(Args) + Filled>()...);
+  }(std::make_index_sequence<Sig::count - sizeof...(Args)>());
+}
 
 // One call operator per number of arguments, so that braces work: fg::sum(x, {1}, true).
 template <class S, class Given>
 struct Call;
-template <class S, size_t... Given>
-struct Call<S, std::index_sequence<Given...>> {
-  using Sig = typename S::Sig;
-  typename Sig::Result operator()(typename Sig::template Passed<Given>... args) const {
-    return [&]<size_t... Filled>(std::index_sequence<Filled...>) {
-      return S::call(args..., default_at<Sig, sizeof...(Given) + Filled>()...);
-    }(std::make_index_sequence<Sig::count - sizeof...(Given)>());
+template <class S, Type... Given>
+struct Call<S, TypeList<Given...>> {
+  typename S::Sig::Result operator()(typename TypeOf<Given>::Passed... args) const {
+    return call_with_defaults<typename S::Sig>(S::call, args...);
   }
 };
 template <class S, class Given>
 struct InplaceCall;
-template <class S, size_t... Given>
-struct InplaceCall<S, std::index_sequence<Given...>> {
-  using Sig = typename S::Sig;
-  typename Sig::Result operator()(typename Sig::template Passed<Given>... args) const {
-    return [&]<size_t... Filled>(std::index_sequence<Filled...>) {
-      return S::call_inplace(args..., default_at<Sig, sizeof...(Given) + Filled>()...);
-    }(std::make_index_sequence<Sig::count - sizeof...(Given)>());
+template <class S, Type... Given>
+struct InplaceCall<S, TypeList<Given...>> {
+  typename S::Sig::Result operator()(typename TypeOf<Given>::Passed... args) const {
+    return call_with_defaults<typename S::Sig>(S::call_inplace, args...);
   }
 };
 
@@ -51,9 +49,12 @@ template <class S, template <class, class> class Form, class Sequence>
 struct CallsOf;
 template <class S, template <class, class> class Form, size_t... Optional>
 struct CallsOf<S, Form, std::index_sequence<Optional...>>
-    : Form<S, std::make_index_sequence<S::Sig::required + Optional>>... {
-  using Form<S, std::make_index_sequence<S::Sig::required + Optional>>::operator()...;
+    : Form<S, typename S::Sig::template First<S::Sig::required + Optional>>... {
+  using Form<S, typename S::Sig::template First<S::Sig::required + Optional>>::operator()...;
 };
+template <class S, template <class, class> class Form>
+struct CallsOf<S, Form, std::index_sequence<0>>
+    : Form<S, typename S::Sig::template First<S::Sig::count>> {};
 template <class S, template <class, class> class Form>
 using Calls = CallsOf<S, Form, std::make_index_sequence<S::Sig::count - S::Sig::required + 1>>;
 
@@ -80,4 +81,53 @@ struct Inplace : Calls<Slot<S>, InplaceCall>... {
 template <Text... S>
 Inplace(Function<S...>) -> Inplace<S...>;
 
+// Writes results into existing tensors, resizing them where PyTorch's out= would.
+void write_outs(const FunctionInfo& info, std::span<const Tensor> results,
+                std::span<const Tensor> outs);
+
+// A function whose results go into `outs`.
+template <Text... S>
+class Out {
+ public:
+  Out(Function<S...> function, std::span<const Tensor> outs) : function_(function), outs_(outs) {}
+  template <class... Args>
+  void operator()(const Args&... args) const {
+    auto result = function_(args...);
+    const FunctionInfo& info = overload<Args...>();
+    if constexpr (std::is_same_v<decltype(result), Tensor>) {
+      write_outs(info, {&result, 1}, outs_);
+    } else {
+      std::apply([&](const auto&... part) { write_outs(info, std::array{part...}, outs_); },
+                 result);
+    }
+  }
+
+ private:
+  // The one of the overloads that takes these arguments.
+  template <class... Args>
+  static const FunctionInfo& overload() {
+    const FunctionInfo* found = nullptr;
+    ((found = !found && std::is_invocable_v<Function<S>, const Args&...> ? Slot<S>::info : found),
+     ...);
+    return *found;
+  }
+
+  Function<S...> function_;
+  std::span<const Tensor> outs_;
+};
+
 }  // namespace fg::ir
+
+namespace fg {
+
+// The out= forms: out(result, fg::add)(a, b) writes a + b into `result`.
+template <Text... S>
+ir::Out<S...> out(const Tensor& result, ir::Function<S...> function) {
+  return {function, {&result, 1}};
+}
+template <Text... S>
+ir::Out<S...> out(std::span<const Tensor> results, ir::Function<S...> function) {
+  return {function, results};
+}
+
+}  // namespace fg

@@ -25,7 +25,7 @@ struct Operand {
 };
 using Operands = std::span<const Operand>;
 
-// Owns a copy of a call's non-tensor arguments, for the gradient rules of its node. Two words of
+// Owns a copy of a call's non-tensor arguments, for the gradient rules of its node. Three words of
 // plain data, such as one number, need no memory of their own.
 class Arguments {
  public:
@@ -33,7 +33,8 @@ class Arguments {
   template <class T>
     requires(!std::is_same_v<std::decay_t<T>, Arguments>)
   explicit Arguments(T value) {
-    if constexpr (sizeof(T) <= sizeof(inline_) && std::is_trivially_copyable_v<T>) {
+    if constexpr (sizeof(T) <= sizeof(inline_) && std::is_trivially_copy_constructible_v<T> &&
+                  std::is_trivially_destructible_v<T>) {
       new (inline_) T(std::move(value));
     } else {
       data_ = new T(std::move(value));
@@ -53,7 +54,7 @@ class Arguments {
  private:
   void* data_ = nullptr;
   void (*destroy_)(void*) = nullptr;
-  alignas(8) unsigned char inline_[16] = {};
+  alignas(8) unsigned char inline_[24];
 };
 
 }  // namespace fg::ir

@@ -32,6 +32,7 @@ struct Meta {
   DType dtype = DType::f32;
   Dims strides{};
   Dim offset = 0;
+  const TensorImpl* like = nullptr;  // a contiguous tensor of these sizes, where one is at hand
 };
 
 class Expr;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
-#include "ir/signature.h"
+#include "ir/function.h"
 
 namespace fg::ir {
 
@@ -35,6 +35,11 @@ const FunctionInfo* find_function(std::string_view full_name) {
   return nullptr;
 }
 
+void refuse_undefined(const FunctionInfo& info, size_t argument) {
+  fail(ErrorKind::type, "{}: argument '{}' (position {}) must be a tensor but got an undefined one",
+       info.schema.name, info.schema.arguments[argument].name, argument + 1);
+}
+
 // A function that makes tensors from numbers takes the dtype of out where none was given.
 static std::vector<Value> with_dtype_of(const Tensor& out, const Schema& schema,
                                         std::vector<Value> arguments) {
@@ -54,16 +59,16 @@ static std::vector<Value> with_dtype_of(const Tensor& out, const Schema& schema,
 }
 
 Value call_out(const FunctionInfo& info, const std::vector<Value>& arguments, const Tensors& outs) {
-  if (!info.has_out) fail("{}: has no out= form; assign the result", info.schema.name);
-  if (outs.size() != info.schema.return_count) {
-    fail("{}: out has {} tensors; expected {}, one per result", info.schema.name, outs.size(),
-         info.schema.return_count);
+  bool typed = !outs.empty() && outs[0].defined();
+  Value result =
+      info.call(info, typed ? with_dtype_of(outs[0], info.schema, arguments) : arguments);
+  Tensors results;
+  if (auto* several = std::get_if<std::vector<Value>>(&result)) {
+    for (const Value& one : *several) results.push_back(std::get<Tensor>(one));
+  } else {
+    results = {std::get<Tensor>(result)};
   }
-  Value result = info.call(info, with_dtype_of(outs[0], info.schema, arguments));
-  auto* several = std::get_if<std::vector<Value>>(&result);
-  for (size_t i = 0; i < outs.size(); i++) {
-    write_out(info, std::get<Tensor>(several ? (*several)[i] : result), outs[i]);
-  }
+  write_outs(info, results, outs);
   if (outs.size() == 1) return outs[0];
   return std::vector<Value>(outs.begin(), outs.end());
 }

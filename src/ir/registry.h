@@ -42,8 +42,9 @@ const std::vector<const FunctionInfo*>& functions();  // in order of full name
 const FunctionInfo* find_function(std::string_view full_name);
 void register_function(const FunctionInfo* function);
 
-// Writes `result` into `out`, resizing it where PyTorch would; see the out= rules there.
-void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out);
+// A required tensor argument that holds nothing.
+[[noreturn]] void refuse_undefined(const FunctionInfo& info, size_t argument);
+
 // The out= form: calls the function and writes its results into `outs`, one tensor per result.
 Value call_out(const FunctionInfo& info, const std::vector<Value>& arguments, const Tensors& outs);
 // Checks shape, dtype and overlap, then copies the elements into self and bumps its version.

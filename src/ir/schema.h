@@ -47,69 +47,57 @@ inline constexpr size_t kMaxArguments = 16, kMaxReturns = 5;
 struct Part {
   uint16_t begin = 0, size = 0;
 };
-struct ArgumentOutline {
+struct ArgumentParts {
   Type type = Type::none;
   bool keyword_only = false;
   Part name, default_text, alias;
 };
 
-// The parsed text as positions: small, because every user's file computes one per function.
-struct Outline {
-  ArgumentOutline arguments[kMaxArguments];
-  ArgumentOutline returns[kMaxReturns];
-  Part name, overload;
-  uint8_t argument_count = 0, return_count = 0, required = 0;  // required: before any default
-};
-
+// Reads a schema and hands its parts to a sink: an Outline at compile time, a Schema at run time.
+template <class Sink>
 class SchemaParser {
  public:
-  constexpr explicit SchemaParser(std::string_view text) : text_(text.data()), end_(text.size()) {}
+  constexpr SchemaParser(std::string_view text, Sink& sink)
+      : text_(text.data()), end_(text.size()), sink_(sink) {}
 
-  constexpr Outline parse() {
-    Outline out;
-    out.name = word();
-    if (eat('.')) out.overload = word();
+  constexpr void parse() {
+    Part name = word();
+    sink_.name(name, eat('.') ? word() : Part{});
     expect('(');
-    parse_arguments(out);
+    parse_arguments();
     expect('-');
     expect('>');
-    if (!eat('(')) {
-      parse_return(out);
-      return out;
+    if (!eat('(')) return parse_return();
+    for (bool first = true; !eat(')'); first = false) {
+      if (!first) expect(',');
+      parse_return();
     }
-    while (!eat(')')) {
-      if (out.return_count > 0) expect(',');
-      parse_return(out);
-    }
-    return out;
   }
 
  private:
-  constexpr void parse_arguments(Outline& out) {
-    bool keyword_only = false, defaults = false;
-    while (!eat(')')) {
-      if (out.argument_count > 0) expect(',');
+  constexpr void parse_arguments() {
+    bool keyword_only = false;
+    for (bool first = true; !eat(')'); first = false) {
+      if (!first) expect(',');
       if (eat('*')) {
         keyword_only = true;
         expect(',');
       }
-      ArgumentOutline& argument = out.arguments[out.argument_count++];
+      ArgumentParts argument;
       parse_type(argument);
       argument.name = word();
       argument.keyword_only = keyword_only;
-      if (eat('=')) {
-        defaults = true;
-        argument.default_text = default_value();
-      }
-      if (!defaults) out.required = out.argument_count;
+      if (eat('=')) argument.default_text = default_value();
+      sink_.argument(argument);
     }
   }
-  constexpr void parse_return(Outline& out) {
-    ArgumentOutline& result = out.returns[out.return_count++];
+  constexpr void parse_return() {
+    ArgumentParts result;
     parse_type(result);
     result.name = word();
+    sink_.result(result);
   }
-  constexpr void parse_type(ArgumentOutline& argument) {
+  constexpr void parse_type(ArgumentParts& argument) {
     argument.type = base_type(word());
     if (eat('(')) {
       argument.alias.begin = static_cast<uint16_t>(at_);
@@ -180,19 +168,23 @@ class SchemaParser {
   }
   constexpr Part word() {
     skip_spaces();
-    size_t begin = at_;
-    while (at_ < end_ && is_letter(text_[at_])) at_++;
-    return {static_cast<uint16_t>(begin), static_cast<uint16_t>(at_ - begin)};
+    // Small steps on purpose: this loop is what the compiler spends its time on. Nearly every
+    // letter is a small one, and the text ends with a zero.
+    size_t at = at_;
+    while (text_[at] >= '_' || is_letter(text_[at])) at++;
+    Part part{static_cast<uint16_t>(at_), static_cast<uint16_t>(at - at_)};
+    at_ = at;
+    return part;
   }
   static constexpr bool is_letter(char c) {
     return (c >= 'a' && c <= 'z') || c == '_' || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
   }
   constexpr void skip_spaces() {
-    while (at_ < end_ && text_[at_] == ' ') at_++;
+    while (text_[at_] == ' ') at_++;
   }
   constexpr bool eat(char c) {
-    skip_spaces();
-    if (at_ >= end_ || text_[at_] != c) return false;
+    if (text_[at_] == ' ') at_++;
+    if (text_[at_] != c) return false;
     at_++;
     return true;
   }
@@ -202,6 +194,25 @@ class SchemaParser {
 
   const char* text_;
   size_t at_ = 0, end_;
+  Sink& sink_;
+};
+
+// What the C++ signature needs of a schema, and no more: every user's file computes one per
+// function.
+struct Outline {
+  Type arguments[kMaxArguments]{};
+  Type returns[kMaxReturns]{};
+  Part defaults[kMaxArguments]{};
+  uint8_t argument_count = 0, return_count = 0, required = 0;  // required: before any default
+
+  constexpr explicit Outline(std::string_view text) { SchemaParser(text, *this).parse(); }
+  constexpr void name(Part, Part) {}
+  constexpr void argument(const ArgumentParts& parts) {
+    if (parts.default_text.size == 0) required = argument_count + 1;
+    defaults[argument_count] = parts.default_text;
+    arguments[argument_count++] = parts.type;
+  }
+  constexpr void result(const ArgumentParts& parts) { returns[return_count++] = parts.type; }
 };
 
 // The same as text, for run time.

@@ -98,7 +98,7 @@ typename TypeOf<type>::Stored default_of(std::string_view text) {
     if (text == "[]") return dims;
     if (text[0] == '[') text = text.substr(1, text.size() - 2);
     for (size_t begin = 0; begin < text.size();) {
-      size_t end = std::min(text.find(',', begin), text.size());
+      size_t comma = text.find(',', begin), end = comma < text.size() ? comma : text.size();
       std::string_view part = text.substr(begin, end - begin);
       while (part[0] == ' ') part.remove_prefix(1);
       dims.push_back(static_cast<int64_t>(parse_number(part)));
@@ -134,35 +134,50 @@ typename Sig::template Stored<I> default_at() {
   }
 }
 
+// The types of some arguments or results. Functions of the same types share everything that is
+// derived from this.
+template <Type... T>
+struct TypeList {
+  using Tuple = std::tuple<typename TypeOf<T>::Stored...>;
+  template <class R>
+  using Pointer = R (*)(typename TypeOf<T>::Passed...);
+};
+template <class T>
+struct ResultOf {
+  using Result = typename T::Tuple;
+};
+template <Type T>
+struct ResultOf<TypeList<T>> {
+  using Result = typename TypeOf<T>::Stored;
+};
+
 // Everything compile-time about one schema. Other templates take this type, not the text: comparing
 // types is comparing addresses, comparing texts is not.
 template <Text S>
 struct Signature {
-  static constexpr Outline outline = SchemaParser(S.view()).parse();
+  static constexpr Outline outline{S.view()};
   static constexpr std::string_view text = S.view();
   static constexpr size_t count = outline.argument_count, required = outline.required;
 
   template <size_t I>
-  static constexpr Type type = outline.arguments[I].type;
+  static constexpr Type type = outline.arguments[I];
   template <size_t I>
-  using Passed = typename TypeOf<outline.arguments[I].type>::Passed;
+  using Passed = typename TypeOf<outline.arguments[I]>::Passed;
   template <size_t I>
-  using Stored = typename TypeOf<outline.arguments[I].type>::Stored;
+  using Stored = typename TypeOf<outline.arguments[I]>::Stored;
   template <size_t I>
-  static constexpr std::string_view default_text{S.chars + outline.arguments[I].default_text.begin,
-                                                 outline.arguments[I].default_text.size};
+  static constexpr std::string_view default_text{S.chars + outline.defaults[I].begin,
+                                                 outline.defaults[I].size};
 
   template <size_t... I>
-  static auto results(std::index_sequence<I...>)
-      -> std::tuple<typename TypeOf<outline.returns[I].type>::Stored...>;
-  static auto result_type() {
-    if constexpr (outline.return_count == 1) {
-      return typename TypeOf<outline.returns[0].type>::Stored{};
-    } else {
-      return decltype(results(std::make_index_sequence<outline.return_count>())){};
-    }
-  }
-  using Result = decltype(result_type());
+  static TypeList<outline.arguments[I]...> arguments(std::index_sequence<I...>);
+  template <size_t... I>
+  static TypeList<outline.returns[I]...> returns(std::index_sequence<I...>);
+  template <size_t N>
+  using First = decltype(arguments(std::make_index_sequence<N>()));  // of the arguments
+  using Result = typename ResultOf<decltype(returns(
+      std::make_index_sequence<outline.return_count>()))>::Result;
+  using Entry = typename First<count>::template Pointer<Result>;
 };
 
 }  // namespace fg::ir

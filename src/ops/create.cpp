@@ -1,5 +1,6 @@
 #include "ops/create.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 

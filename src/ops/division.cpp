@@ -1,4 +1,6 @@
 // Quotients and remainders, the rounding of PyTorch and Python.
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"

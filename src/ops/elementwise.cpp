@@ -1,5 +1,7 @@
 #include "ops/elementwise.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "base/pool.h"
 #include "base/small_vector.h"
@@ -31,7 +33,7 @@ DType common_dtype(ir::Operands inputs) {
 static DType compute_dtype(const ElementwiseInfo& info, ir::Operands inputs) {
   DType dtype = common_dtype(info.mask_first ? inputs.subspan(1) : inputs);
   if (info.types == Types::floating && category(dtype) < 2) dtype = default_dtype();
-  if (!info.kernel(dtype)) {
+  if (!computes_in(info.types, dtype)) {
     fail(ErrorKind::not_implemented, "{}: {} is not supported; convert the input with to(dtype)",
          info.name, name(dtype));
   }
@@ -75,17 +77,21 @@ static Dims permuted_strides(ir::Operands inputs, const Dims& sizes) {
 }
 
 void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Meta& output) {
-  output.sizes = inputs[0]->sizes();
-  bool contiguous = inputs[0]->is_contiguous(), concrete = !inputs[0]->is_abstract();
+  const TensorImpl& first = *inputs[0]->impl();
+  output.sizes = first.sizes;
+  bool contiguous = first.contiguous, concrete = !first.is_abstract(), alike = true;
   for (const ir::Operand& input : inputs.subspan(1)) {
-    if (!(input->sizes() == output.sizes)) {
-      output.sizes = broadcast(output.sizes, input->sizes(), info.name);
+    const TensorImpl& other = *input->impl();
+    if (!(other.sizes == output.sizes)) {
+      output.sizes = broadcast(output.sizes, other.sizes, info.name);
+      alike = false;
     }
-    contiguous &= input->is_contiguous();
-    concrete &= !input->is_abstract();
+    contiguous &= other.contiguous;
+    concrete &= !other.is_abstract();
   }
   output.dtype = compute_dtype(info, inputs);
   if (info.bool_result) output.dtype = kBool;
+  if (contiguous && alike) output.like = &first;
   if (!contiguous && concrete) output.strides = permuted_strides(inputs, output.sizes);
 }
 
@@ -133,6 +139,24 @@ class Source {
   kernels::RowKernel convert_;
 };
 
+// Few elements: an operand that is one number is repeated on the spot.
+constexpr int64_t kFew = 64;
+
+template <class T>
+T element_of(const Scalar& value) {
+  // Not through double: that would round a large integer twice.
+  if (std::is_floating_point_v<T> && !value.is_floating()) return static_cast<T>(value.to_int());
+  return value.to<T>();
+}
+const void* repeated(const Tensor& number, DType wanted, int64_t count, char* block) {
+  Scalar value = number.item();
+  visit(wanted, [&](auto zero) {
+    using T = decltype(zero);
+    std::fill_n(reinterpret_cast<T*>(block), count, element_of<T>(value));
+  });
+  return block;
+}
+
 // Runs a kernel over logical elements, passing through blocks what is not contiguous.
 class BlockRunner {
  public:
@@ -168,26 +192,57 @@ class BlockRunner {
 
 }  // namespace
 
-void evaluate_elementwise(const ElementwiseInfo& info, ir::Operands inputs, const void* params,
-                          const Tensor& output) {
-  DType compute = compute_dtype(info, inputs);
-  kernels::RowKernel kernel = info.kernel(compute);
-  auto wanted = [&](int i) { return info.mask_first && i == 0 ? kBool : compute; };
+// As evaluate_directly, but some operands are single numbers: those are repeated on the spot.
+static bool evaluate_few(kernels::RowKernel kernel, const ElementwiseInfo& info,
+                         ir::Operands inputs, DType compute, const void* params,
+                         const TensorImpl& output) {
+  int64_t count = output.numel.value();
+  if (!output.contiguous || count > kFew || pool::forced_grain != 0) return false;
   const void* in[kMaxInputs];
-  int64_t count = output.numel();
-  bool direct = output.is_contiguous() && count <= kGrain && pool::forced_grain == 0;
-  for (int i = 0; i < info.arity && direct; i++) {
-    const Tensor& input = *inputs[i];
-    in[i] = input.data_ptr();
-    direct = input.is_contiguous() && input.dtype() == wanted(i) && input.sizes() == output.sizes();
+  alignas(64) char few[kMaxInputs][kFew * kMaxItem];
+  for (int i = 0; i < info.arity; i++) {
+    const TensorImpl& input = *inputs[i]->impl();
+    DType wanted = info.mask_first && i == 0 ? kBool : compute;
+    if (input.wrapped_number) {
+      in[i] = repeated(*inputs[i], wanted, count, few[i]);
+      continue;
+    }
+    if (!input.contiguous || input.dtype != wanted || input.numel.value() != count) return false;
+    in[i] = input.data;
   }
-  if (direct) {
-    if (count > 0) kernel(count, output.data_ptr(), in, params);
-    return;
+  if (count > 0) kernel(count, output.data, in, params);
+  return true;
+}
+
+// Small, contiguous and of the right dtype already: nothing to prepare. (An input of as many
+// elements as the output has its sizes, but for leading ones.)
+static bool evaluate_directly(kernels::RowKernel kernel, const ElementwiseInfo& info,
+                              ir::Operands inputs, DType compute, const void* params,
+                              const TensorImpl& output) {
+  int64_t count = output.numel.value();
+  if (!output.contiguous || count > kGrain || pool::forced_grain != 0) return false;
+  const void* in[kMaxInputs];
+  for (int i = 0; i < info.arity; i++) {
+    const TensorImpl& input = *inputs[i]->impl();
+    DType wanted = info.mask_first && i == 0 ? kBool : compute;
+    if (!input.contiguous || input.dtype != wanted || input.numel.value() != count) return false;
+    in[i] = input.data;
   }
+  if (count > 0) kernel(count, output.data, in, params);
+  return true;
+}
+
+void evaluate_elementwise(ElementwiseInfo& info, ir::Operands inputs, const void* params,
+                          const Tensor& output) {
+  DType compute = info.bool_result ? compute_dtype(info, inputs) : output.dtype();
+  kernels::RowKernel kernel = info.kernel(compute);
+  if (evaluate_directly(kernel, info, inputs, compute, params, *output.impl())) return;
+  auto wanted = [&](int i) { return info.mask_first && i == 0 ? kBool : compute; };
+  if (evaluate_few(kernel, info, inputs, compute, params, *output.impl())) return;
   BlockRunner runner(kernel, params, output);
   for (int i = 0; i < info.arity; i++) runner.add(*inputs[i], output.sizes(), wanted(i));
-  pool::parallel_for(count, kGrain, [&](int64_t begin, int64_t end) { runner.run(begin, end); });
+  pool::parallel_for(output.numel(), kGrain,
+                     [&](int64_t begin, int64_t end) { runner.run(begin, end); });
 }
 
 }  // namespace fg::ops

@@ -7,6 +7,8 @@
 // Inputs broadcast and are converted to a common dtype: promotion is part of the primitive.
 #pragma once
 
+#include <atomic>
+
 #include "ir/math.h"
 #include "ir/primitive.h"
 #include "ir/scalar.h"
@@ -21,20 +23,26 @@ struct ElementwiseInfo {
   const char* name;
   int arity;
   Types types;
-  bool mask_first, bool_result, floating_result;
-  kernels::RowKernel (*kernel)(DType compute);  // null for a dtype that the formula has not
+  bool mask_first, bool_result;
+  kernels::RowKernel (*find_kernel)(DType compute);  // null for a dtype that the formula has not
+  std::atomic<kernels::RowKernel> found[kDTypeCount]{};
+
+  kernels::RowKernel kernel(DType compute) {
+    auto& place = found[static_cast<int>(compute)];
+    kernels::RowKernel kernel = place.load(std::memory_order_relaxed);
+    if (!kernel) place.store(kernel = find_kernel(compute), std::memory_order_relaxed);
+    return kernel;
+  }
 };
 
 void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Meta& output);
-void evaluate_elementwise(const ElementwiseInfo& info, ir::Operands inputs, const void* params,
+void evaluate_elementwise(ElementwiseInfo& info, ir::Operands inputs, const void* params,
                           const Tensor& output);
 
-template <class S>
-constexpr bool has_type(Types types) {
-  constexpr DType dtype = DTypeOf<S>::value;
-  constexpr bool floats =
+constexpr bool computes_in(Types types, DType dtype) {
+  bool floats =
       dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
-  constexpr bool boolean = dtype == DType::boolean;
+  bool boolean = dtype == DType::boolean;
   switch (types) {
     case Types::floating:
     case Types::floating_only:
@@ -56,7 +64,7 @@ struct Elementwise {
   static kernels::RowKernel kernel(DType compute) {
     return visit(compute, [](auto zero) -> kernels::RowKernel {
       using S = decltype(zero);
-      if constexpr (has_type<S>(types)) {
+      if constexpr (computes_in(types, DTypeOf<S>::value)) {
         return kernels::row_kernel<F, P, S, arity, mask_first>(level());
       } else {
         return nullptr;
@@ -68,7 +76,7 @@ struct Elementwise {
       return kernels::apply_formula<F, P>(params, in[I]...);
     }(std::make_index_sequence<arity>{});
   }
-  static inline ElementwiseInfo info;
+  static inline ElementwiseInfo info{};
 
   static void infer(ir::Operands inputs, const void*, ir::Meta* outputs) {
     infer_elementwise(info, inputs, outputs[0]);
@@ -99,8 +107,12 @@ struct ElementwiseOptions {
 template <Types types, class P, bool mask_first = false, int arity, class F>
 ir::Primitive<P> make_elementwise(const char* name, F, ElementwiseOptions options) {
   using E = Elementwise<F, P, types, arity, mask_first>;
-  E::info = {name,     arity, types, mask_first, options.bool_result, types == Types::floating,
-             E::kernel};
+  E::info.name = name;
+  E::info.arity = arity;
+  E::info.types = types;
+  E::info.mask_first = mask_first;
+  E::info.bool_result = options.bool_result;
+  E::info.find_kernel = E::kernel;
   ir::Primitive<P> primitive;
   primitive.name = name;
   primitive.kind = ir::Kind::elementwise;

@@ -1,5 +1,5 @@
 // A position for each element along one dimension: gather, scatter and their like.
-#include <cstring>
+#include <algorithm>
 
 #include "base/fail.h"
 #include "base/pool.h"
@@ -119,8 +119,7 @@ void evaluate_scatter(Operands inputs, const ScatterParams& p, Tensor* out) {
   if (self.defined()) {
     kernels::copy_elements(out[0], self);
   } else {
-    std::memset(out[0].data_ptr(), 0,
-                static_cast<size_t>(out[0].numel()) * item_size(out[0].dtype()));
+    kernels::zero_elements(out[0]);
   }
   if (index.numel() == 0) return;
   // The source may be larger than the index: only the part under the index counts.

@@ -1,4 +1,5 @@
 // Positions among all elements, and the elements where a mask is true.
+#include <algorithm>
 #include <cstring>
 
 #include "base/fail.h"

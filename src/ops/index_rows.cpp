@@ -1,7 +1,7 @@
 #include "ops/index_rows.h"
 
+#include <algorithm>
 #include <atomic>
-#include <cstring>
 
 #include "base/fail.h"
 #include "base/pool.h"

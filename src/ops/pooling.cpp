@@ -1,5 +1,7 @@
 #include "ops/pooling.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/index.h"

@@ -1,4 +1,5 @@
 // Triangles and diagonals of matrices.
+#include <algorithm>
 #include <cstring>
 
 #include "base/fail.h"

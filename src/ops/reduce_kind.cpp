@@ -1,5 +1,7 @@
 #include "ops/reduce_kind.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ops/kernels/reduce.h"
 #include "ops/kernels/strided.h"

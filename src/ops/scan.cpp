@@ -1,5 +1,7 @@
 #include "ops/scan.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "base/pool.h"
 #include "ir/define.h"

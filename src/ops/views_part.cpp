@@ -1,4 +1,6 @@
 // Parts of a tensor.
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/view_gradients.h"

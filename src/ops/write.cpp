@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "ir/function.h"
 #include "ir/record.h"
 #include "ir/registry.h"
 #include "ops/kernels/strided.h"
@@ -48,7 +49,11 @@ void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& r
   self.impl()->bump_version();
 }
 
-void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out) {
+static void check_out(const FunctionInfo& info, const Tensor& result, const Tensor& out) {
+  if (!out.defined()) {
+    fail(ErrorKind::type, "{}: out is an undefined tensor; give one of dtype {}", info.schema.name,
+         name(result.dtype()));
+  }
   if (out.requires_grad() || result.requires_grad()) {
     fail(
         "{}: functions with out=... don't support automatic differentiation, but an argument "
@@ -60,6 +65,13 @@ void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out
     fail("{}: the result is {} and can't be cast to the {} of out", info.schema.name,
          name(result.dtype()), name(out.dtype()));
   }
+  if (result.sizes() == out.sizes() && overlaps_itself(out)) {
+    fail("{}: more than one element of out refers to a single memory location; clone() it first",
+         info.schema.name);
+  }
+}
+
+static void write_out(const Tensor& result, const Tensor& out) {
   if (!(result.sizes() == out.sizes())) {
     Tensor fresh = empty_tensor(result.sizes(), out.dtype());
     TensorImpl& impl = *out.impl();
@@ -68,12 +80,20 @@ void write_out(const FunctionInfo& info, const Tensor& result, const Tensor& out
     impl.offset = 0;
     impl.set_layout(fresh.sizes(), fresh.strides());
   }
-  if (overlaps_itself(out)) {
-    fail("{}: more than one element of out refers to a single memory location; clone() it first",
-         info.schema.name);
-  }
   kernels::copy_elements(out, result);
   out.impl()->bump_version();
+}
+
+// All checks before the first write: a refused call changes nothing.
+void write_outs(const FunctionInfo& info, std::span<const Tensor> results,
+                std::span<const Tensor> outs) {
+  if (!info.has_out) fail("{}: has no out= form; assign the result", info.schema.name);
+  if (outs.size() != results.size()) {
+    fail("{}: out has {} tensors; expected {}, one per result", info.schema.name, outs.size(),
+         results.size());
+  }
+  for (size_t i = 0; i < outs.size(); i++) check_out(info, results[i], outs[i]);
+  for (size_t i = 0; i < outs.size(); i++) write_out(results[i], outs[i]);
 }
 
 }  // namespace fg::ir

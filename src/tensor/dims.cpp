@@ -1,5 +1,7 @@
 #include "tensor/dims.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 
 namespace fg {

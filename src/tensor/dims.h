@@ -1,7 +1,6 @@
 // Dims: a short list of Dim, inline up to five entries. Sizes, strides, axes and pads alike.
 #pragma once
 
-#include <algorithm>
 #include <cstring>
 #include <initializer_list>
 #include <optional>
@@ -24,12 +23,12 @@ class Dims {
   Dims(T value) : Dims({Dim(value)}) {}       // NOLINT: one axis or size may stand for a list
   Dims(const std::vector<int64_t>& values) {  // NOLINT: as libtorch's IntArrayRef
     resize(values.size());
-    std::copy(values.begin(), values.end(), begin());
+    for (size_t i = 0; i < values.size(); i++) data()[i] = values[i];
   }
   Dims(std::span<const Dim> values) : Dims(values.data(), values.size()) {}  // NOLINT
   Dims(size_t count, Dim value) {
     resize(count);
-    std::fill(begin(), end(), value);
+    for (Dim& entry : *this) entry = value;
   }
   Dims(const Dims& other) : size_(other.size_) {
     if (size_ <= kInline)
@@ -84,15 +83,20 @@ class Dims {
   void pop_back() { --size_; }
   void insert(size_t position, Dim value) {
     push_back(value);
-    std::rotate(begin() + position, end() - 1, end());
+    for (size_t i = size_ - 1; i > position; i--) data()[i] = data()[i - 1];
+    data()[position] = value;
   }
   void erase(size_t position) {
-    std::move(begin() + position + 1, end(), begin() + position);
+    for (size_t i = position + 1; i < size_; i++) data()[i - 1] = data()[i];
     --size_;
   }
 
   friend bool operator==(const Dims& a, const Dims& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    if (a.size_ != b.size_) return false;
+    for (size_t i = 0; i < a.size_; i++) {
+      if (!(a[i] == b[i])) return false;
+    }
+    return true;
   }
 
  private:
@@ -101,7 +105,7 @@ class Dims {
   Dims(const Dim* values, size_t count) { assign(values, count); }
   void assign(const Dim* values, size_t count) {
     resize(count);
-    std::copy(values, values + count, data());
+    std::memcpy(data(), values, count * sizeof(Dim));
   }
   bool heap() const { return capacity_ > kInline; }
   void grow(size_t count);

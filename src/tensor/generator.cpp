@@ -18,11 +18,13 @@ constinit std::mutex mutex;
 
 }  // namespace
 
-Generator::Generator(uint64_t seed) : state_(std::make_shared<PhiloxKey>(seed, 0)) {}
+Generator::Generator(uint64_t seed) : state_(Ref<State>::adopt(new State)) {
+  state_->key = {seed, 0};
+}
 
 Generator Generator::clone() const {
   Generator copy;
-  *copy.state_ = get_state();
+  copy.state_->key = get_state();
   return copy;
 }
 
@@ -40,23 +42,23 @@ uint64_t Generator::get_offset() const { return get_state().offset; }
 
 void Generator::set_offset(uint64_t offset) const {
   std::lock_guard lock(mutex);
-  state_->offset = offset;
+  state_->key.offset = offset;
 }
 
 PhiloxKey Generator::get_state() const {
   std::lock_guard lock(mutex);
-  return *state_;
+  return state_->key;
 }
 
 void Generator::set_state(PhiloxKey state) const {
   std::lock_guard lock(mutex);
-  *state_ = state;
+  state_->key = state;
 }
 
 PhiloxKey Generator::reserve(uint64_t numbers) const {
   std::lock_guard lock(mutex);
-  PhiloxKey key = *state_;
-  state_->offset += numbers;
+  PhiloxKey key = state_->key;
+  state_->key.offset += numbers;
   return key;
 }
 

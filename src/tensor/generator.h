@@ -15,9 +15,9 @@
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <type_traits>
 
+#include "base/counted.h"
 #include "tensor/half.h"
 
 namespace fg {
@@ -166,7 +166,11 @@ class Generator {
   friend bool operator==(const Generator&, const Generator&) = default;  // the same state
 
  private:
-  std::shared_ptr<PhiloxKey> state_;
+  struct State : Counted {
+    PhiloxKey key{};
+    static void destroy(State* state) { delete state; }
+  };
+  Ref<State> state_;
 };
 
 // The process's own generator, nondeterministic until seeded.

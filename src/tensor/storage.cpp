@@ -13,9 +13,9 @@ namespace {
 
 // Memory of the user, given back through its deleter.
 struct UserStorage : Storage {
-  UserStorage(void* data, size_t bytes, std::function<void(void*)> deleter)
+  UserStorage(void* data, size_t bytes, Callback<void(void*)> deleter)
       : Storage(static_cast<char*>(data), bytes, Owner::user), deleter(std::move(deleter)) {}
-  std::function<void(void*)> deleter;
+  Callback<void(void*)> deleter;
 };
 
 }  // namespace
@@ -36,7 +36,7 @@ Ref<Storage> Storage::create(size_t bytes) {
   return Ref<Storage>::adopt(new (block) Storage(data, bytes, Owner::allocator));
 }
 
-Ref<Storage> Storage::borrow(void* data, size_t bytes, std::function<void(void*)> deleter) {
+Ref<Storage> Storage::borrow(void* data, size_t bytes, Callback<void(void*)> deleter) {
   void* block = small_allocate(sizeof(UserStorage));
   return Ref<Storage>::adopt(new (block) UserStorage(data, bytes, std::move(deleter)));
 }

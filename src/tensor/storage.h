@@ -3,16 +3,14 @@
 // user is shared through a deleter.
 #pragma once
 
-#include <functional>
-
-#include "tensor/counted.h"
+#include "base/callback.h"
 
 namespace fg {
 
 class Storage : public Counted {
  public:
   static Ref<Storage> create(size_t bytes);
-  static Ref<Storage> borrow(void* data, size_t bytes, std::function<void(void*)> deleter);
+  static Ref<Storage> borrow(void* data, size_t bytes, Callback<void(void*)> deleter);
   static void destroy(Storage* storage);
 
   char* data() const { return data_; }

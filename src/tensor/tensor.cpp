@@ -57,6 +57,18 @@ Tensor empty_tensor(const Dims& sizes, DType dtype) {
   return Tensor(std::move(impl));
 }
 
+Tensor empty_tensor_like(const TensorImpl& like, DType dtype) {
+  auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+  impl->storage = Storage::create(byte_count(like.numel, dtype, like.sizes));
+  impl->data = impl->storage->data();
+  impl->dtype = dtype;
+  impl->inference = modes.inference;
+  impl->sizes = like.sizes;
+  impl->strides = like.strides;
+  impl->numel = like.numel;
+  return Tensor(std::move(impl));
+}
+
 Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim offset) {
   auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
   const TensorImpl& from = *base.impl();
@@ -99,7 +111,7 @@ Tensor::Tensor(const Scalar& number) : Tensor(scalar_tensor(number, number.dtype
   impl_->wrapped_number = true;
 }
 
-Tensor from_blob(void* data, const Dims& sizes, DType dtype, std::function<void(void*)> deleter,
+Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*)> deleter,
                  const OptDims& strides) {
   Dim numel = product(sizes);
   if (!data && numel > 0) {

@@ -2,8 +2,7 @@
 // declared here and defined by the layers that own them: arithmetic in ops, gradients in autograd.
 #pragma once
 
-#include <functional>
-#include <memory>
+#include <iosfwd>
 #include <span>
 #include <string>
 #include <tuple>
@@ -91,9 +90,8 @@ class Tensor {
   int64_t output_nr() const;
   void backward(const Tensor& gradient = {}, OptBool retain_graph = {}, bool create_graph = false,
                 const Tensors& inputs = {}) const;
-  autograd::HookHandle register_hook(std::function<Tensor(const Tensor&)> hook) const;
-  autograd::HookHandle register_post_accumulate_grad_hook(
-      std::function<void(const Tensor&)> hook) const;
+  autograd::HookHandle register_hook(Callback<Tensor(const Tensor&)> hook) const;
+  autograd::HookHandle register_post_accumulate_grad_hook(Callback<void(const Tensor&)> hook) const;
   void retain_grad() const;
   bool retains_grad() const;
   Tensor detach() const;
@@ -135,6 +133,8 @@ struct TensorIndex {
 // ---- making tensors without going through an op
 Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype);
 Tensor empty_tensor(const Dims& sizes, DType dtype);
+// Of the sizes of a contiguous tensor: what follows from those need not be computed again.
+Tensor empty_tensor_like(const TensorImpl& contiguous, DType dtype);
 // A tensor over the storage of `base` with another geometry: no history, no view relation.
 Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim offset);
 Tensor alias(const Tensor& base);
@@ -142,8 +142,8 @@ Tensor alias(const Tensor& base);
 Tensor abstract_tensor(const Dims& sizes, DType dtype);
 Tensor scalar_tensor(const Scalar& value, DType dtype);
 // Shares the user's memory; `deleter` runs when the last tensor over it is gone.
-Tensor from_blob(void* data, const Dims& sizes, DType dtype,
-                 std::function<void(void*)> deleter = {}, const OptDims& strides = {});
+Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*)> deleter = {},
+                 const OptDims& strides = {});
 
 // Nested braces of numbers: tensor({{1, 2}, {3, 4}}) is an int64 matrix, tensor({1., 2.}) has the
 // default float dtype.

@@ -1,5 +1,6 @@
 #include "tests/ops/reference.h"
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 

@@ -1,5 +1,6 @@
 #include "tests/ops/table_cases.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <set>

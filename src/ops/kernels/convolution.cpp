@@ -3,6 +3,7 @@
 // convolutions will plug in at the three functions at the end.
 #include "ops/kernels/convolution.h"
 
+#include <algorithm>
 #include <memory>
 #include <type_traits>
 

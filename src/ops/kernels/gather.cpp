@@ -1,5 +1,6 @@
 #include "ops/kernels/gather.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/pool.h"
@@ -109,24 +110,43 @@ Lines lines_along(const Tensor& other, const Tensor& index, int64_t axis) {
           index.sizes()[at].value(), strides[at].value(), index};
 }
 
+// Rows are the elements of the index tensor before the dimensions after the axis.
+template <class T>
+static void gather_line_range(const Lines& lines, const int64_t* inner, const T* from, T* out,
+                              int64_t begin, int64_t end) {
+  int64_t width = lines.after.count();
+  const int64_t* at = lines.index.data_ptr<int64_t>() + begin * width;
+  T* to = out + begin * width;
+  for (int64_t row = begin; row < end;) {
+    int64_t stop = std::min(end, row - row % lines.length + lines.length);
+    const T* base = from + lines.before.at(row / lines.length);
+    if (width == 1) {
+      for (; row < stop; row++) *to++ = base[*at++ * lines.stride];
+    } else {
+      for (; row < stop; row++) {
+        for (int64_t k = 0; k < width; k++) *to++ = base[*at++ * lines.stride + inner[k]];
+      }
+    }
+  }
+}
+
 void gather_lines(const Lines& lines, const Tensor& from, const Tensor& out) {
   int64_t width = lines.after.count(), rows = lines.before.count() * lines.length;
   if (rows * width == 0) return;
   std::vector<int64_t> inner = lines.after.all();
-  const auto* index = lines.index.data_ptr<int64_t>();
   with_item(from.dtype(), [&](auto item) {
     using T = decltype(item);
     pool::parallel_for(rows, std::max<int64_t>(kGrain / width, 1), [&](int64_t b, int64_t e) {
-      T* to = static_cast<T*>(out.data_ptr()) + b * width;
-      const int64_t* at = index + b * width;
-      const T* base = nullptr;
-      for (int64_t row = b; row < e; row++) {
-        if (row == b || row % lines.length == 0) {
-          base = static_cast<const T*>(from.data_ptr()) + lines.before.at(row / lines.length);
-        }
-        for (int64_t k = 0; k < width; k++) *to++ = base[*at++ * lines.stride + inner[k]];
-      }
+      gather_line_range(lines, inner.data(), static_cast<const T*>(from.data_ptr()),
+                        static_cast<T*>(out.data_ptr()), b, e);
     });
+  });
+}
+
+void zero_elements(const Tensor& out) {
+  auto bytes = out.numel() * static_cast<int64_t>(item_size(out.dtype()));
+  pool::parallel_for(bytes, 256 * 1024, [&](int64_t begin, int64_t end) {
+    std::memset(static_cast<char*>(out.data_ptr()) + begin, 0, static_cast<size_t>(end - begin));
   });
 }
 

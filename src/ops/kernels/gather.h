@@ -54,4 +54,7 @@ void gather_lines(const Lines& lines, const Tensor& from, const Tensor& out);
 // to[o][index[o][j][k]][k] = or += values[o][j][k], for j in order; `values` is contiguous.
 void scatter_lines(const Lines& lines, const Tensor& to, const Tensor& values, Combine combine);
 
+// Zeros in all of a contiguous tensor.
+void zero_elements(const Tensor& out);
+
 }  // namespace fg::kernels

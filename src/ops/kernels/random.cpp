@@ -1,5 +1,6 @@
 #include "ops/kernels/random.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 

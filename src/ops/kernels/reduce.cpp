@@ -1,5 +1,7 @@
 #include "ops/kernels/reduce.h"
 
+#include <algorithm>
+
 #include "base/pool.h"
 #include "ops/kernels/reduce_lanes.h"
 #include "ops/kernels/strided.h"

@@ -91,11 +91,13 @@ FG_INLINE T fold(ir::Lanes<T, L> v) {
   constexpr int kCount = 16 / sizeof(T);
   using Half = typename ir::Vector<T, 16>::type;
   Half rest;
-  if constexpr (V::kBytes == 32) {
+  if constexpr (V::kBytes == 16) {
+    rest = (Half)v.chunk[0];
+  } else {
+#if FG_HAS_V3
     auto whole = (typename ir::Vector<float, 32>::type)v.chunk[0];
     rest = Op::combine((Half)ir::lower_half<float>(whole), (Half)ir::upper_half<float>(whole));
-  } else {
-    rest = (Half)v.chunk[0];
+#endif
   }
   return fold_register<Op, T, kCount / 2>(rest, std::make_integer_sequence<int, kCount>());
 }

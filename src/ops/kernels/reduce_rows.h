@@ -2,6 +2,8 @@
 // elements, and sums of a formula in the canonical order. To be inlined into marked kernels.
 #pragma once
 
+#include <algorithm>
+
 #include "ops/kernels/reduce_lanes.h"
 
 namespace fg::kernels {

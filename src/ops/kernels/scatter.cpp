@@ -1,7 +1,10 @@
 // The writing half of kernels/gather.h. Work is a rectangle of independent destinations: `cells`
 // (indices of the dimensions around the indexed ones) times positions along the indexed ones.
 // Threads split the cells; if those are few, they split the positions instead, and each thread
-// walks all indices and writes those that fall into its part.
+// walks all indices and writes those that fall into its part. With hardly any cells the walk costs
+// more than the writes, so that one thread does it all.
+#include <algorithm>
+
 #include "base/pool.h"
 #include "ops/kernels/gather.h"
 #include "ops/kernels/strided.h"
@@ -11,7 +14,7 @@ namespace fg::kernels {
 namespace {
 
 constexpr int64_t kGrain = 16 * 1024;  // elements per piece of work
-constexpr int64_t kFewCells = 64;
+constexpr int64_t kFewCells = 64, kHardlyAny = 8;
 
 template <Combine combine, class T>
 void put(T& to, T value) {
@@ -26,11 +29,14 @@ void put(T& to, T value) {
 // Calls body(first cell, last cell, first position, last position).
 template <class F>
 void share_out(int64_t cells, int64_t indices, int64_t positions, const F& body) {
-  if (cells >= kFewCells || cells * indices < kGrain) {
-    int64_t grain = std::max<int64_t>(kGrain / std::max<int64_t>(indices, 1), 16);
+  int64_t threads = pool::num_threads();
+  if (cells < kHardlyAny || cells * indices < kGrain) {
+    body(0, cells, 0, positions);
+  } else if (cells >= kFewCells) {
+    int64_t grain = std::max<int64_t>({kGrain / indices, cells / threads, 16});
     pool::parallel_for(cells, grain, [&](int64_t b, int64_t e) { body(b, e, 0, positions); });
   } else {
-    int64_t grain = std::max<int64_t>(positions / pool::num_threads(), 1);
+    int64_t grain = std::max<int64_t>(positions / threads, 1);
     pool::parallel_for(positions, grain, [&](int64_t b, int64_t e) { body(0, cells, b, e); });
   }
 }

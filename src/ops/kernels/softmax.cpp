@@ -1,5 +1,6 @@
 #include "ops/kernels/softmax.h"
 
+#include <algorithm>
 #include <memory>
 
 #include "base/fail.h"

@@ -1,5 +1,6 @@
 #include "ops/kernels/strided.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/fail.h"

@@ -1,4 +1,4 @@
-#include "tensor/counted.h"
+#include "base/counted.h"
 
 namespace fg {
 
