@@ -9,7 +9,7 @@ TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test)
 TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
 
 # What a second compiler reads; --target=aarch64-linux-gnu may be added here.
-CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -DFOREGRAD_VERSION='""'
+CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""'
 
 .PHONY: help build run test check format clang sanitize bench clean packages
 help:

@@ -17,7 +17,8 @@ const char* name(Level level);
 
 // A v3 kernel is a function template with this attribute whose callees are all inlined (`flatten`).
 // Features are listed one by one: `arch=` would stop g++ from inlining unmarked callees.
-#if defined(__x86_64__) && !defined(FOREGRAD_SANITIZE)  // one level is enough to sanitize
+// (One level is enough to sanitize. clang refuses vector asm in the functions that g++ inlines.)
+#if defined(__x86_64__) && !defined(FOREGRAD_SANITIZE) && !defined(__clang__)
 #define FG_HAS_V3 1
 #define FG_KERNEL_V3 __attribute__((target("avx2,fma,f16c,bmi,bmi2"), flatten, noinline))
 #else

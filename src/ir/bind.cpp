@@ -77,7 +77,8 @@ void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params,
     autograd::make_view(*inputs[0], outputs[0], autograd::current_view_origin());
   }
   if (primitive.has_gradient && autograd::should_record(inputs)) {
-    autograd::record(primitive.gradient, inputs, arguments(params),
+    const Gradient& gradient = primitive.gradient;
+    autograd::record(gradient, inputs, gradient.reads_arguments ? arguments(params) : Arguments(),
                      {outputs, static_cast<size_t>(primitive.outputs)});
   }
 }

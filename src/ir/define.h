@@ -191,7 +191,7 @@ class Definition {
   template <class... F>
   Definition vjp(const char* node_name, RuleText<F>... rules) const {
     using Args = decltype(arguments_type(static_cast<typename Slot<S>::Entry>(nullptr)));
-    info().own_gradient = {node_name, bind_rules<Args>(rules...), {}};
+    info().own_gradient = {node_name, bind_rules<Args>(rules...), {}, read_arguments<F...>};
     info().gradient = &info().own_gradient;
     Slot<S>::call = Invoke::call_recording;
     return *this;

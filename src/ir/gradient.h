@@ -83,9 +83,10 @@ struct Rule {
 };
 
 struct Gradient {
-  std::string node_name;
+  const char* node_name = "";
   std::vector<Rule> rules;
   std::vector<std::string> input_names;  // for _saved_*
+  bool reads_arguments = true;           // some rule takes the call's other arguments
 };
 
 // Rules as written: the lambda keeps its type until the function is known.

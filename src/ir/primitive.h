@@ -150,6 +150,10 @@ struct RunRule {
   }
 };
 
+// Whether any of the lambdas takes more than the Vjp.
+template <class... F>
+constexpr bool read_arguments = !(std::is_invocable_v<F, const Vjp&> && ...);
+
 template <class Args, class... F>
 std::vector<Rule> bind_rules(RuleText<F>... rules) {
   return {Rule{rules.wrt, rules.saves, RunRule<F, Args>::run}...};
@@ -159,7 +163,7 @@ template <class P>
 template <class... F>
 Primitive<P>&& Primitive<P>::vjp(const char* node_name, RuleText<F>... rules) && {
   has_gradient = true;
-  gradient = {node_name, bind_rules<P>(rules...), {}};
+  gradient = {node_name, bind_rules<P>(rules...), {}, read_arguments<F...>};
   return std::move(*this);
 }
 

@@ -26,7 +26,7 @@ Tensor sample_mask(const Dims& sizes);                    // bool
 
 struct FunctionInfo {
   Schema schema;
-  std::string documentation;
+  const char* documentation = "";
   bool has_inplace = false, has_out = false;
   bool deterministic = true;           // false: draws random numbers
   const Gradient* gradient = nullptr;  // its own, or that of the primitive it stands for

@@ -53,8 +53,9 @@ Dims complete_sizes(const Tensor& self, const Dims& wanted, const char* who) {
 }
 
 // Strides that show the same elements under other sizes, if there are any.
-std::optional<Dims> strides_for(const Dims& old_sizes, const Dims& old_strides, const Dims& sizes) {
-  if (is_contiguous(old_sizes, old_strides)) return contiguous_strides(sizes);
+std::optional<Dims> strides_for(const Tensor& self, const Dims& sizes) {
+  if (self.is_contiguous()) return contiguous_strides(sizes);
+  const Dims &old_sizes = self.sizes(), &old_strides = self.strides();
   Dims strides(sizes.size(), 1);
   int64_t at = static_cast<int64_t>(sizes.size()) - 1;
   Dim chunk_stride = old_strides.empty() ? Dim(1) : old_strides.back();
@@ -81,7 +82,7 @@ std::optional<Dims> strides_for(const Dims& old_sizes, const Dims& old_strides, 
 const Registered view_p =
     view_primitive<ViewParams>("view", [](const Tensor& self, const ViewParams& p, Meta& out) {
       out.sizes = complete_sizes(self, p.size, "view");
-      auto strides = strides_for(self.sizes(), self.strides(), out.sizes);
+      auto strides = strides_for(self, out.sizes);
       if (!strides) {
         fail(
             "view: sizes {} do not fit the input's sizes {} and strides {} (a dimension would span "
@@ -128,7 +129,7 @@ const auto reshape_entry =
     define(reshape, "As view where possible, else a copy with those sizes.",
            [](const Tensor& self, const Dims& shape) {
              Dims sizes = complete_sizes(self, shape, "reshape");
-             bool shareable = strides_for(self.sizes(), self.strides(), sizes).has_value();
+             bool shareable = strides_for(self, sizes).has_value();
              return shareable ? view(self, sizes) : _unsafe_view(contiguous(self), sizes);
            })
         .samples([] {

@@ -32,7 +32,7 @@ std::vector<int64_t> values(const Dims& dims) {
   return out;
 }
 
-Dim product(const Dims& dims) {
+static Dim careful_product(const Dims& dims) {
   Dim total = 1;
   for (Dim dim : dims) {
     if (total.is_constant() && dim.is_constant()) {
@@ -50,6 +50,15 @@ Dim product(const Dims& dims) {
   return total;
 }
 
+Dim product(const Dims& dims) {
+  int64_t total = 1;
+  for (Dim dim : dims) {
+    bool plain = dim.is_constant() && dim.hint() >= 0;
+    if (!plain || __builtin_mul_overflow(total, dim.hint(), &total)) return careful_product(dims);
+  }
+  return total;
+}
+
 Dims contiguous_strides(const Dims& sizes) {
   Dims strides;
   set_contiguous_strides(sizes, strides);
@@ -58,8 +67,16 @@ Dims contiguous_strides(const Dims& sizes) {
 
 void set_contiguous_strides(const Dims& sizes, Dims& strides) {
   strides.resize(sizes.size());
-  Dim stride = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
+  const Dim* size = sizes.data();
+  Dim* out = strides.data();
+  int64_t plain = 1;
+  size_t rest = sizes.size();
+  for (; rest > 0 && size[rest - 1].is_constant(); rest--) {  // nearly always all
+    out[rest - 1] = plain;
+    plain *= std::max<int64_t>(size[rest - 1].hint(), 1);
+  }
+  Dim stride = plain;
+  for (size_t i = rest; i-- > 0;) {
     strides[i] = stride;
     // As PyTorch: an empty dimension counts as one, so that strides stay distinct.
     stride *= sizes[i].is_constant() ? Dim(std::max<int64_t>(sizes[i].value(), 1)) : sizes[i];

@@ -12,8 +12,18 @@ void* TensorImpl::operator new(size_t bytes) { return small_allocate(bytes); }
 void TensorImpl::operator delete(void* pointer) { small_deallocate(pointer); }
 
 bool is_contiguous(const Dims& sizes, const Dims& strides) {
-  Dim expected = 1;
-  for (size_t i = sizes.size(); i-- > 0;) {
+  const Dim *size = sizes.data(), *stride = strides.data();
+  int64_t plain = 1;
+  size_t rest = sizes.size();
+  for (; rest > 0 && size[rest - 1].is_constant() && stride[rest - 1].is_constant(); rest--) {
+    int64_t length = size[rest - 1].hint();
+    if (length == 0) return true;
+    if (length == 1) continue;
+    if (stride[rest - 1].hint() != plain) return false;
+    plain *= length;
+  }
+  Dim expected = plain;
+  for (size_t i = rest; i-- > 0;) {
     if (sizes[i] == 0) return true;
     if (sizes[i] == 1) continue;
     if (!(strides[i] == expected)) return false;

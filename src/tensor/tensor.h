@@ -17,7 +17,7 @@ namespace fg {
 
 namespace autograd {
 class Node;
-struct HookHandle;
+class HookHandle;
 }  // namespace autograd
 
 class Tensor;

@@ -30,7 +30,7 @@ TEST(Schema, the_table_is_in_order_and_finds_every_function) {
 
 TEST(Schema, every_function_is_documented_by_a_sentence) {
   for (const FunctionInfo* info : functions()) {
-    const std::string& text = info->documentation;
+    std::string text = info->documentation;
     EXPECT_GT(text.size(), 8u) << info->full_name();
     EXPECT_TRUE(!text.empty() && text.back() == '.') << info->full_name() << ": " << text;
   }

@@ -286,6 +286,20 @@ void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batc
   }
 }
 
+// So few products that preparing them would take longer: one by one, in the same order.
+constexpr int64_t kTiny = 64;
+template <Level L, class S>
+void multiply_tiny(const Problem<S>& p) {
+  for (int64_t i = 0; i < p.m; ++i) {
+    for (int64_t j = 0; j < p.n; ++j) {
+      const S *a = p.a + i * p.a_row, *b = p.b + j * p.b_col;
+      S sum = 0;
+      for (int64_t k = 0; k < p.k; ++k) sum = multiply_add_one<L>(sum, a[k * p.a_k], b[k * p.b_k]);
+      p.c[i * p.c_row + j * p.c_col] = sum;
+    }
+  }
+}
+
 template <Level L, class S>
 void multiply(const Product& g, Batch batch) {
   const auto *a = static_cast<const S*>(g.a.data), *b = static_cast<const S*>(g.b.data);
@@ -301,6 +315,11 @@ void multiply(const Product& g, Batch batch) {
                .c = static_cast<S*>(g.c),
                .c_row = g.c_row_stride,
                .c_col = 1};
+  if constexpr (std::is_floating_point_v<S>) {
+    if (batch.sizes.empty() && p.m * p.n <= kTiny && p.m * p.n * p.k <= kTiny) {
+      return multiply_tiny<L>(p);
+    }
+  }
   if (p.n < Registers<L, ComputeType<S>>::kLanes && p.m > p.n) {
     p = transposed(p);
     std::swap(batch.a_strides, batch.b_strides);

@@ -97,6 +97,20 @@ FG_INLINE Register<L, T> multiply_add(Register<L, T> sum, Register<L, T> a, Regi
   return sum + a * b;
 }
 
+template <Level L, class T>
+FG_INLINE T multiply_add_one(T sum, T a, T b) {
+#if FG_HAS_V3
+  if constexpr (L == Level::v3 && std::is_same_v<T, float>) {
+    asm("vfmadd231ss %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+    return sum;
+  } else if constexpr (L == Level::v3 && std::is_same_v<T, double>) {
+    asm("vfmadd231sd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
+    return sum;
+  }
+#endif
+  return sum + a * b;
+}
+
 // One step of k. What is used more often (b by every row, a by every register of a row) is kept.
 template <Level L, class T, int R, int V>
 FG_INLINE void step(Register<L, T> (&sum)[R][V], const T* a, int64_t a_row, const T* b,
