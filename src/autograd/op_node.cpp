@@ -84,8 +84,7 @@ void OpNode::run_rule(const ir::Rule& rule, const Tensors& grads, Tensors& resul
   }
   if (!needed) return;
   Tensors computed;
-  rule.run(ir::Vjp(*this, grads, rule.saves, gradient_.node_name), arguments_.get(),
-           computed);
+  rule.run(ir::Vjp(*this, grads, rule.saves, gradient_.node_name), arguments_.get(), computed);
   size_t next = 0;
   for (int i = 0; i < inputs_; i++) {
     if (!(rule.wrt >> i & 1)) continue;
