@@ -1,6 +1,8 @@
 // Recording calls: the functions that ir/record.h asks for.
 #include "ir/record.h"
 
+#include <algorithm>
+
 #include "autograd/op_node.h"
 #include "autograd/view.h"
 
@@ -25,6 +27,8 @@ static Ref<OpNode> make_node(const ir::Gradient& gradient, ir::Operands inputs,
 
 void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
             std::span<Tensor> outputs) {
+  auto differentiable = [](const Tensor& t) { return t.defined() && is_floating(t.dtype()); };
+  if (std::none_of(outputs.begin(), outputs.end(), differentiable)) return;
   auto node = make_node(gradient, inputs, std::move(arguments));
   OpNode& op = *node;
   bool several = outputs.size() > 1;
@@ -36,7 +40,7 @@ void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arg
   }
   for (size_t i = 0; i < outputs.size(); i++) {
     const Tensor& output = outputs[i];
-    if (!output.defined() || !is_floating(output.dtype())) continue;
+    if (!differentiable(output)) continue;
     AutogradMeta& meta = ensure_meta(output);
     if (several && meta.view) meta.view.origin = ViewOrigin::multi_output;
     Ref<Node> owner = several ? Ref<Node>(node) : Ref<Node>(std::move(node));

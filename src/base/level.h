@@ -25,5 +25,8 @@ const char* name(Level level);
 #define FG_HAS_V3 0
 #define FG_KERNEL_V3 __attribute__((flatten, noinline))
 #endif
+namespace fg {
+inline constexpr Level kBestLevel = FG_HAS_V3 ? Level::v3 : Level::baseline;  // of this build
+}
 #define FG_KERNEL_BASELINE __attribute__((flatten, noinline))
 #define FG_INLINE inline __attribute__((always_inline))

@@ -125,7 +125,7 @@ struct Invoke<S, Body, R (*)(Args...)> {
       autograd::adopt_history(self, result);
       return self;
     }
-    bool recording = autograd::should_record(operands);
+    bool recording = is_floating(self.dtype()) && autograd::should_record(operands);
     Tensor original;
     if (recording && autograd::saves_input(*info.gradient, operands, 0)) original = self.clone();
     {

@@ -56,8 +56,10 @@ void check_alpha(const char* who, const Tensor& self, const Tensor& other, const
 
 // self - alpha * other
 Tensor subtract(const char* who, const Tensor& self, const Tensor& other, const Scalar& alpha) {
-  if (self.dtype() == kBool && other.dtype() == kBool) {
-    fail("{}: two bool tensors cannot be subtracted; use logical_xor or bitwise_xor", who);
+  if (self.dtype() == kBool || other.dtype() == kBool) {
+    fail(
+        "{}: {} cannot be subtracted from {}; use logical_xor or logical_not, or convert the bools",
+        who, name(other.dtype()), name(self.dtype()));
   }
   if (alpha.dtype() != kBool && alpha.equal(1)) return sub_p(self, other);
   check_alpha(who, self, other, alpha);

@@ -74,6 +74,7 @@ const auto masked_fill_entry =
 const auto masked_fill_number_entry =
     define(masked_fill_number, "Self with a number where the mask is true.",
            [](const Tensor& self, const Tensor& mask, const Scalar& value) {
+             ops::check_fits(value, self.dtype(), "masked_fill");
              return filled(self, mask, Tensor(value));
            })
         .vjp("MaskedFillBackward0",
@@ -99,7 +100,8 @@ const Registered lerp_p =
 
 Tensor between(const Tensor& self, const Tensor& end, const Tensor& weight) {
   for (const Tensor* other : {&end, &weight}) {
-    if (other->dtype() != self.dtype() && !ops::is_number(*other)) {
+    bool single = ops::is_number(*other) || (other == &weight && weight.dim() == 0);
+    if (other->dtype() != self.dtype() && !single) {
       fail("lerp: self is {} but end is {} and weight is {}; all must have one dtype",
            name(self.dtype()), name(end.dtype()), name(weight.dtype()));
     }

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
+#include "ops/create.h"
 #include "ops/entry.h"
 #include "ops/reduce.h"
 #include "ops/unary.h"
@@ -15,18 +16,33 @@ namespace {
 
 constexpr ops::ElementwiseOptions kTest{.bool_result = true};
 
-const Registered eq_p =
-    elementwise<Types::all, 2>("eq", [](auto a, auto b) FG_INLINED { return a == b; }, kTest);
-const Registered ne_p =
-    elementwise<Types::all, 2>("ne", [](auto a, auto b) FG_INLINED { return a != b; }, kTest);
-const Registered lt_p =
-    elementwise<Types::all, 2>("lt", [](auto a, auto b) FG_INLINED { return a < b; }, kTest);
-const Registered le_p =
-    elementwise<Types::all, 2>("le", [](auto a, auto b) FG_INLINED { return a <= b; }, kTest);
-const Registered gt_p =
-    elementwise<Types::all, 2>("gt", [](auto a, auto b) FG_INLINED { return a > b; }, kTest);
-const Registered ge_p =
-    elementwise<Types::all, 2>("ge", [](auto a, auto b) FG_INLINED { return a >= b; }, kTest);
+// Written in place into floats, a comparison is a constant: no gradient comes through, but zeros
+// do.
+Tensor nothing_of(const Vjp& v, int input) { return zeros(v.sizes(input), v.grad().dtype()); }
+ir::Primitive<> comparison(const char* node, ir::Primitive<> primitive) {
+  return std::move(primitive).vjp(
+      node, wrt(0, saves::shape(0), [](const Vjp& v) { return nothing_of(v, 0); }),
+      wrt(1, saves::shape(1), [](const Vjp& v) { return nothing_of(v, 1); }));
+}
+
+const Registered eq_p = comparison(
+    "EqBackward1",
+    elementwise<Types::all, 2>("eq", [](auto a, auto b) FG_INLINED { return a == b; }, kTest));
+const Registered ne_p = comparison(
+    "NeBackward1",
+    elementwise<Types::all, 2>("ne", [](auto a, auto b) FG_INLINED { return a != b; }, kTest));
+const Registered lt_p = comparison(
+    "LtBackward1",
+    elementwise<Types::all, 2>("lt", [](auto a, auto b) FG_INLINED { return a < b; }, kTest));
+const Registered le_p = comparison(
+    "LeBackward1",
+    elementwise<Types::all, 2>("le", [](auto a, auto b) FG_INLINED { return a <= b; }, kTest));
+const Registered gt_p = comparison(
+    "GtBackward1",
+    elementwise<Types::all, 2>("gt", [](auto a, auto b) FG_INLINED { return a > b; }, kTest));
+const Registered ge_p = comparison(
+    "GeBackward1",
+    elementwise<Types::all, 2>("ge", [](auto a, auto b) FG_INLINED { return a >= b; }, kTest));
 
 Samples pairs() {
   return {{{sample({2, 3}), sample({3})}},
@@ -140,7 +156,7 @@ Tensor close_to(const Tensor& self, const Tensor& other, double rtol, double ato
     fail("isclose: the dtypes differ: got {} and {}; convert one of them", name(self.dtype()),
          name(other.dtype()));
   }
-  if (rtol < 0 || atol < 0) {
+  if (!(rtol >= 0 && atol >= 0)) {
     fail("isclose: rtol and atol must be greater than or equal to zero, but got {} and {}", rtol,
          atol);
   }

@@ -45,7 +45,7 @@ Dims preserved_strides(const Tensor& self) {
   return result;
 }
 
-// A negative number may stand for its two's complement in an unsigned dtype, as in PyTorch.
+// A negative integer may stand for its two's complement in an unsigned dtype, as in PyTorch.
 void check_fits(const Scalar& value, DType dtype, const char* who) {
   double number = value.to_double(), high = HUGE_VAL;
   visit(dtype, [&](auto zero) {
@@ -57,9 +57,10 @@ void check_fits(const Scalar& value, DType dtype, const char* who) {
     else
       high = std::is_same_v<T, Half> ? 65504 : 3.3895313892515355e38;
   });
-  double low = is_floating(dtype) || !is_signed(dtype) ? -high : -high - 1;
-  if (is_floating(dtype) && std::isinf(number)) return;
-  if (number < low || number > high) {
+  if (is_floating(dtype) && !std::isfinite(number)) return;
+  double low = is_floating(dtype) ? -high : is_signed(dtype) ? -high - 1 : -high;
+  if (!is_floating(dtype) && !is_signed(dtype) && value.is_floating() && dtype != kBool) low = 0;
+  if (!(number >= low && number <= high)) {
     fail("{}: the value {} does not fit into {}; choose a wider dtype", who, value.text(),
          name(dtype));
   }

@@ -54,7 +54,9 @@ double arange_length(const Scalar& start, const Scalar& end, const Scalar& step,
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, OptDType given) {
   bool floating = start.is_floating() || end.is_floating() || step.is_floating();
   DType dtype = given.value_or(floating ? default_dtype() : kInt64);
-  if (dtype == kBool) fail("arange: bool is not supported; choose an integer or float dtype");
+  if (dtype == kBool)
+    fail(ErrorKind::not_implemented,
+         "arange: bool is not supported; choose an integer or float dtype");
   double from = start.to_double(), to = end.to_double(), by = step.to_double();
   bool zero = is_floating(dtype)                        ? by == 0
               : step.is_floating() && std::isfinite(by) ? std::trunc(by) == 0

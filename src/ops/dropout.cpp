@@ -14,7 +14,7 @@ namespace {
 
 Tensor dropped(const char* who, const Tensor& input, double p, bool train, const Dims& sizes) {
   if (!(p >= 0 && p <= 1)) {
-    fail(ErrorKind::value, "{}: the probability has to be between 0 and 1, but got {}", who, p);
+    fail("{}: the probability has to be between 0 and 1, but got {}", who, p);
   }
   if (p == 0 || !train) return input;
   if (p == 1) return input * zeros(sizes, input.dtype());

@@ -63,7 +63,7 @@ Positions positions(const Dims& sizes, const Tensors& indices) {
     }
     at += width;
   }
-  if (out.indices.empty()) fail("index: at least one index tensor must be given");
+  if (out.indices.empty()) fail(ErrorKind::index, "index: at least one index tensor must be given");
   return out;
 }
 
@@ -206,7 +206,10 @@ const auto index_add_entry =
              int64_t axis = wrap_axis(dim, self.sizes().size(), "index_add");
              Tensor at = vector_of(index, "index_add");
              check_source(self, axis, at, source, "index_add");
-             Tensor scaled = alpha.equal(1) ? source : mul(source, Tensor(alpha));
+             // As PyTorch: the factor is converted first, so that integers stay integers.
+             ops::check_fits(alpha, self.dtype(), "index_add");
+             Scalar factor = is_floating(self.dtype()) ? alpha : Scalar(alpha.to_int());
+             Tensor scaled = factor.equal(1) ? source : mul(source, Tensor(factor));
              return put_along(self, axis, at, to(scaled, self.dtype()),
                               {{axis, false, true}, true});
            })
@@ -261,6 +264,7 @@ Tensor fill_along(const Tensor& self, int64_t dim, const Tensor& index, const Te
 const auto index_fill_number_entry =
     define(index_fill_number, "Self with a number written at the indices of one dimension.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+             ops::check_fits(value, self.dtype(), "index_fill");
              return fill_along(self, dim, index, Tensor(value));
            })
         .vjp("IndexFillBackward0", wrt(0, saves::in(1),

@@ -4,6 +4,9 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "ir/define.h"
+#include "ops/arithmetic.h"
+#include "ops/choose.h"
+#include "ops/compare.h"
 #include "ops/create.h"
 #include "ops/index.h"
 #include "ops/index_rows.h"
@@ -208,6 +211,7 @@ const auto scatter_entry =
 const auto scatter_value_entry =
     define(scatter_value.overload<0>(), "Self with a number written at positions.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
+             ops::check_fits(value, self.dtype(), "scatter");
              return scatter_with(self, dim, index, Tensor(value), Combine::assign, "scatter");
            })
         .vjp("ScatterBackward1", wrt(0, saves::in(1),
@@ -295,6 +299,12 @@ const auto scatter_value_reduce_entry =
 
 // ---- take_along_dim
 
+// Negative ones count from the back. (Of a symbolic size they are refused when they are used.)
+Tensor counted_from_the_front(const Tensor& indices, Dim size) {
+  if (!size.is_constant()) return indices;
+  return where(indices < 0, indices + Tensor(size.value()), indices);
+}
+
 // Both with the sizes they have together, except along the axis.
 const auto take_along_dim_entry =
     define(take_along_dim,
@@ -304,19 +314,23 @@ const auto take_along_dim_entry =
              if (indices.dtype() != kInt64) {
                fail("take_along_dim: indices must be int64, got {}", name(indices.dtype()));
              }
-             if (!dim) return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
+             if (!dim) {
+               Tensor at = counted_from_the_front(reshape(indices, {-1}), self.impl()->numel);
+               return gather(reshape(self, {-1}), 0, at);
+             }
              if (self.dim() != indices.dim()) {
                fail("take_along_dim: self has {} dimensions but indices {}; they must be equal",
                     self.dim(), indices.dim());
              }
              int64_t axis = wrap_axis(*dim, self.sizes().size(), "take_along_dim");
              Dims around = self.sizes(), of_index = indices.sizes();
-             if (around.empty()) return gather(self, 0, indices);
+             if (around.empty()) return gather(self, 0, counted_from_the_front(indices, 1));
              around[axis] = of_index[axis];
              Dims common = broadcast(around, of_index, "take_along_dim");
              Dims self_sizes = common;
              self_sizes[axis] = self.sizes()[axis];
-             return gather(expand(self, self_sizes), axis, expand(indices, common));
+             Tensor at = counted_from_the_front(indices, self.sizes()[axis]);
+             return gather(expand(self, self_sizes), axis, expand(at, common));
            })
         .samples([] {
           return Samples{{{sample({4, 3}), sample_indices({1, 3}, 4), Scalar(0)}},

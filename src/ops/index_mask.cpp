@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "ir/define.h"
+#include "ops/choose.h"
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/index.h"
@@ -165,7 +166,8 @@ const auto put_entry =
                     name(source.dtype()));
              }
              if (!(source.impl()->numel == index.impl()->numel)) {
-               fail("put: source of sizes {} and index of sizes {} must have equally many elements",
+               fail(ErrorKind::index,
+                    "put: source of sizes {} and index of sizes {} must have equally many elements",
                     text(source.sizes()), text(index.sizes()));
              }
              Tensor at = reshape(long_index(index, "put"), {-1});
@@ -240,8 +242,7 @@ const auto masked_scatter_entry =
         .vjp("MaskedScatterBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v) {
-                   Tensor mask = expand(v.in(1), v.grad().sizes());
-                   return index_put(v.grad(), {mask}, zeros({}, v.grad().dtype()));
+                   return masked_fill(v.grad(), v.in(1), zeros({}, v.grad().dtype()));
                  }),
              wrt(2, saves::in(1) | saves::shape(2),
                  [](const Vjp& v) {

@@ -131,7 +131,8 @@ const Registered bowl_backward_p = elementwise<Types::floating_only, 3, Bowl>(
     "huber_backward", [](auto grad, auto x, auto y, const Bowl& p) FG_INLINED {
       auto d = x - y;
       auto inside = ir::float_abs(d) < p.width;
-      return grad * ir::select(inside, d / p.divisor, p.slope * ir::sign(d));
+      auto outside = ir::select(d == d, p.slope * ir::sign(d), d);  // NaN stays NaN
+      return grad * ir::select(inside, d / p.divisor, outside);
     });
 // The gradient of the gradient with respect to self.
 Tensor bowl_bend(const Vjp& v, const std::string& reduction, const Bowl& p) {
@@ -156,7 +157,7 @@ const auto smooth_l1_loss_entry =
     define(smooth_l1_loss, "Half the squared error over beta below beta, the absolute one above.",
            [](const Tensor& self, const Tensor& target, const std::string& reduction, double beta) {
              check_reduction("smooth_l1_loss", reduction);
-             if (beta < 0) fail("smooth_l1_loss: beta must not be negative, but is {}", beta);
+             if (!(beta >= 0)) fail("smooth_l1_loss: beta must not be negative, but is {}", beta);
              return reduced(bowl_p.with(smooth_l1_bowl(beta), self, target), reduction);
            })
         .vjp("SmoothL1LossBackward0",
@@ -196,7 +197,7 @@ const auto huber_loss_entry =
         huber_loss, "Half the squared error below delta, straight with slope delta above.",
         [](const Tensor& self, const Tensor& target, const std::string& reduction, double delta) {
           check_reduction("huber_loss", reduction);
-          if (delta <= 0) fail("huber_loss: delta must be positive, but is {}", delta);
+          if (!(delta > 0)) fail("huber_loss: delta must be positive, but is {}", delta);
           return reduced(bowl_p.with(huber_bowl(delta), self, target), reduction);
         })
         .vjp("HuberLossBackward0",

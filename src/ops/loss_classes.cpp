@@ -39,7 +39,8 @@ void check_target(const Tensor& self, const Tensor& target, const Tensor& weight
   Dims expected = self.sizes();
   expected.erase(static_cast<size_t>(class_axis(self)));
   if (!(target.sizes() == expected)) {
-    fail(ErrorKind::value,
+    // As PyTorch: planes are checked by another function than rows.
+    fail(self.dim() > 2 ? ErrorKind::runtime : ErrorKind::value,
          "nll_loss: the target has sizes {}; expected {} for an input of sizes {}",
          text(target.sizes()), text(expected), text(self.sizes()));
   }

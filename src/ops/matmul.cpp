@@ -238,6 +238,7 @@ const auto linear_entry =
                    text(input.sizes()), text(weight.sizes()));
              }
              if (!bias.defined()) return matmul(input, t(weight));
+             if (weight.dim() == 1 && input.dim() != 2) return matmul(input, weight) + bias;
              if (input.dim() == 2) return addmm(bias, input, t(weight));
              if (!input.is_contiguous()) return matmul(input, t(weight)) + bias;
              Dims sizes = input.sizes();

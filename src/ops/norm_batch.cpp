@@ -37,7 +37,8 @@ Tensor per_channel(const Tensor& tensor, const Tensor& input) {
 void check_batch_norm(const Tensor& input, const Tensors& parameters, bool training) {
   constexpr const char* kNames[] = {"weight", "bias", "running_mean", "running_var"};
   if (!is_floating(input.dtype())) {
-    fail("batch_norm: {} is not supported; convert the input to a float", name(input.dtype()));
+    fail(ErrorKind::not_implemented,
+         "batch_norm: {} is not supported; convert the input to a float", name(input.dtype()));
   }
   if (input.dim() < 2) {
     fail("batch_norm: the input has sizes {}; expected at least two dimensions",

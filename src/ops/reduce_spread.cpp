@@ -154,7 +154,12 @@ const auto std_mean_entry =
 
 // ---- norms
 
-void check_norm(const Tensor& self, double p, const OptDims& dim) {
+void check_norm(const Tensor& self, double p, const OptDims& dim, DType result) {
+  if (!is_floating(result) || promote(self.dtype(), result) != result) {
+    fail(
+        "linalg.vector_norm: {} does not go into dtype {}; choose a float that is as wide or wider",
+        name(self.dtype()), name(result));
+  }
   if (!is_floating(self.dtype())) {
     fail("linalg.vector_norm: {} is not supported; convert the input to a float",
          name(self.dtype()));
@@ -208,8 +213,8 @@ const auto vector_norm_entry =
            [](const Tensor& self, const Scalar& ord, const OptDims& dim, bool keepdim,
               OptDType dtype) {
              double p = ord.to_double();
-             check_norm(self, p, dim);
              DType result = dtype.value_or(self.dtype());
+             check_norm(self, p, dim, result);
              return to(norm_of(to(self, wide(result)), p, dim, keepdim), result);
            })
         .vjp("LinalgVectorNormBackward0",

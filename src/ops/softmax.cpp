@@ -24,7 +24,8 @@ void infer_softmax(Operands inputs, const SoftmaxParams& p, Meta* out) {
   const Tensor& self = *inputs[0];
   wrap_axis(p.dim, self.sizes().size(), "softmax");
   if (!is_floating(self.dtype())) {
-    fail("softmax: {} is not supported; convert the input to a float or pass dtype",
+    fail(ErrorKind::not_implemented,
+         "softmax: {} is not supported; convert the input to a float or pass dtype",
          name(self.dtype()));
   }
   if (inputs.size() > 1 && !(inputs[1]->sizes() == self.sizes())) {

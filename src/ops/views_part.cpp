@@ -74,8 +74,7 @@ const Registered slice_p =
     view_primitive<SliceParams>("slice", [](const Tensor& self, const SliceParams& p, Meta& out) {
       if (self.dim() == 0) fail("slice: a zero-dim tensor has no dimension to slice");
       if (!(p.step > 0)) {
-        fail(ErrorKind::value, "slice: step must be positive, got {}; use flip to reverse",
-             p.step.text());
+        fail("slice: step must be positive, got {}; use flip to reverse", p.step.text());
       }
       int64_t axis = wrap_axis(p.dim, self.sizes().size(), "slice");
       Dim size = self.sizes()[axis];

@@ -181,6 +181,9 @@ const auto unflatten_entry =
              Dim known = 1;
              bool inferred = false;
              for (Dim size : sizes) {
+               if (size == -1 && inferred)
+                 fail("unflatten: only one size can be inferred, but {} has several -1",
+                      text(sizes));
                if (size == -1) inferred = true;
                if (!(size == -1)) known *= size;
              }

@@ -53,7 +53,7 @@ FG_INLINE void run_lanes(const S* x, const S* y, const S* z, typename Result<S, 
 }
 template <class S, class F>
 FG_KERNEL_V3 void run_v3(const S* x, const S* y, const S* z, typename Result<S, F>::type* out) {
-  run_lanes<S, Level::v3, F>(x, y, z, out);
+  run_lanes<S, kBestLevel, F>(x, y, z, out);
 }
 template <class S, class F>
 FG_KERNEL_BASELINE void run_baseline(const S* x, const S* y, const S* z,
@@ -108,7 +108,7 @@ template <class S, class F>
 void check_level(const char* name, Level at, const Program& program, const Columns<S>& in) {
   using R = typename Result<S, F>::type;
   auto out = std::make_unique<R[]>(kCount);
-  auto kernel = at == Level::v3 ? run_v3<S, F> : run_baseline<S, F>;
+  auto kernel = at == kBestLevel ? run_v3<S, F> : run_baseline<S, F>;
   kernel(in[0].data(), in[1].data(), in[2].data(), out.get());
   LaneInterpreter interpreter(program, at);
   int wrong = 0;
@@ -131,7 +131,7 @@ void check_both_worlds(const char* name, F formula) {
   Expr result = formula(Expr::loaded(0, dtype), Expr::loaded(1, dtype), Expr::loaded(2, dtype));
   Program program(convert(result, DTypeOf<typename Result<S, F>::type>::value));
   static const Columns<S> in = {column<S>(1), column<S>(2), column<S>(3)};
-  for (Level at : {Level::baseline, Level::v3}) {
+  for (Level at : {Level::baseline, kBestLevel}) {
     if (at <= level()) check_level<S, F>(name, at, program, in);
   }
 }

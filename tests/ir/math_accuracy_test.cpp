@@ -32,7 +32,7 @@ FG_INLINE void apply(const T* x, const T* y, T* out, int64_t count, F formula) {
 }
 template <class T, class F>
 FG_KERNEL_V3 void apply_v3(const T* x, const T* y, T* out, int64_t count) {
-  apply<T, Level::v3>(x, y, out, count, F{});
+  apply<T, kBestLevel>(x, y, out, count, F{});
 }
 template <class T, class F>
 FG_KERNEL_BASELINE void apply_baseline(const T* x, const T* y, T* out, int64_t count) {
@@ -336,7 +336,7 @@ void check(const Case& item, Level at, double bound) {
 class MathAccuracy : public testing::TestWithParam<Case> {};
 
 TEST_P(MathAccuracy, StaysWithinItsBound) {
-  for (Level at : {Level::baseline, Level::v3}) {
+  for (Level at : {Level::baseline, kBestLevel}) {
     if (at > level()) continue;
     check<float>(GetParam(), at, GetParam().bound_f32);
     check<double>(GetParam(), at, GetParam().bound_f64);

@@ -111,7 +111,7 @@ FG_INLINE void round_trip(const float* in, S* rounded, float* widened) {
 }
 template <class S>
 FG_KERNEL_V3 void round_trip_v3(const float* in, S* rounded, float* widened) {
-  round_trip<S, Level::v3>(in, rounded, widened);
+  round_trip<S, kBestLevel>(in, rounded, widened);
 }
 template <class S>
 FG_KERNEL_BASELINE void round_trip_baseline(const float* in, S* rounded, float* widened) {
@@ -121,10 +121,10 @@ template <class S>
 void check_sixteen_bits(uint32_t first) {
   float in[kCount], widened[kCount];
   S rounded[kCount];
-  for (Level at : {Level::baseline, Level::v3}) {
+  for (Level at : {Level::baseline, kBestLevel}) {
     if (at > level()) continue;
     for (int i = 0; i < kCount; ++i) in[i] = lane_value<float>(first + 0x400u * uint32_t(i));
-    (at == Level::v3 ? round_trip_v3<S> : round_trip_baseline<S>)(in, rounded, widened);
+    (at == kBestLevel ? round_trip_v3<S> : round_trip_baseline<S>)(in, rounded, widened);
     for (int i = 0; i < kCount; ++i) {
       EXPECT_TRUE(same(rounded[i], S(in[i]))) << in[i];
       EXPECT_TRUE(same<float>(widened[i], rounded[i])) << in[i];

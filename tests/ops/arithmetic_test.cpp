@@ -49,8 +49,10 @@ TEST(Arithmetic, alpha_scales_the_other_operand) {
   EXPECT_EQ(error_of([] { add(tensor({1}), tensor({1}), 1.5); }),
             "add: alpha is 1.5 but the result is int64; for integral tensors alpha must be an "
             "integer");
-  EXPECT_EQ(error_of([] { sub(tensor({true}), tensor({true})); }),
-            "sub: two bool tensors cannot be subtracted; use logical_xor or bitwise_xor");
+  EXPECT_EQ(
+      error_of([] { sub(tensor({true}), tensor({true})); }),
+      "sub: bool cannot be subtracted from bool; use logical_xor or logical_not, or convert the "
+      "bools");
 }
 
 TEST(Arithmetic, rounded_division_is_that_of_python_and_c) {
