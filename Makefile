@@ -8,16 +8,17 @@ JOBS ?= $(shell nproc)
 TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test)
 TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
 
-# What a second compiler reads; --target=aarch64-linux-gnu may be added here.
+# What a second compiler reads.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""'
 
-.PHONY: help build run test check format clang sanitize bench clean packages
+.PHONY: help build run test check format clang aarch64 sanitize bench clean packages
 help:
 	@echo "make run       train the two-layer network of examples/; writes loss.svg"
 	@echo "make test      build everything and run all tests"
 	@echo "make check     formatting, layers, sizes"
 	@echo "make format    let clang-format write all C++ files"
 	@echo "make clang     let clang 19 read all sources of the library"
+	@echo "make aarch64   let a compiler for aarch64 read all sources of the library"
 	@echo "make sanitize  tests under the address, undefined and thread sanitizers"
 	@echo "make bench     every bench/*/run"
 	@echo "make clean     remove build/"
@@ -58,6 +59,13 @@ clang: packages
 	@tools/install_packages clang-19
 	@find src -name '*.cpp' ! -path 'src/python/*' -print0 \
 	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc $(CLANG_FLAGS)
+
+# Headers of libraries, which are the same everywhere, come from this machine.
+aarch64: packages
+	@tools/install_packages g++-aarch64-linux-gnu
+	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' -print0 \
+	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -idirafter /usr/include \
+	    -std=c++20 -Wall -Wextra -Werror -DFOREGRAD_VERSION='""'
 
 sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,asan)

@@ -100,9 +100,14 @@ def check_file(path):
 
 
 def check_integer_sizes(path, text):
-    """The place for the rule that src/ops has no plain integer sizes, only Dim. Not written yet."""
-    del path, text
-    return ()
+    """src/ops has no plain integer sizes, only Dim: x.size(i) and x.stride(i) are for users."""
+    parts = path.parts
+    if "ops" not in parts or "kernels" in parts or "tests" in parts:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        if re.search(r"[.>](size|stride)\([^)]", line.split("//")[0]):
+            yield True, (f"{path}:{number}: a plain integer size; write sizes()[i], a Dim, or "
+                         "sizes()[i].value() where a kernel needs a number")
 
 
 def files(root):

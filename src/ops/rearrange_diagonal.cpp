@@ -39,7 +39,8 @@ void infer_triangle(const Tensor& self, const char* who, Meta& out) {
 void keep_triangle(const Tensor& self, bool lower, int64_t diagonal, const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor dense = kernels::as_contiguous(self);
-  int64_t rows = out.size(-2), columns = out.size(-1);
+  size_t rank = out.sizes().size();
+  int64_t rows = out.sizes()[rank - 2].value(), columns = out.sizes()[rank - 1].value();
   auto item = static_cast<int64_t>(item_size(out.dtype()));
   const char* from = static_cast<const char*>(dense.data_ptr());
   char* to = static_cast<char*>(out.data_ptr());

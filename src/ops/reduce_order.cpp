@@ -61,8 +61,8 @@ void evaluate_with_index(Operands inputs, const WithIndexParams& p, Tensor* out)
   Tensor self = kernels::as_contiguous(*inputs[0]);
   if (self.numel() == 0) return;
   int64_t axis = wrap_axis(p.dim, self.sizes().size(), "max");
-  int64_t n = self.dim() ? self.size(axis) : 1, inner = 1;
-  for (int64_t i = axis + 1; i < self.dim(); i++) inner *= self.size(i);
+  int64_t n = self.dim() ? self.sizes()[axis].value() : 1, inner = 1;
+  for (int64_t i = axis + 1; i < self.dim(); i++) inner *= self.sizes()[i].value();
   visit(self.dtype(), [&](auto zero) {
     using T = decltype(zero);
     const T* x = reinterpret_cast<const T*>(self.data_ptr());

@@ -96,8 +96,9 @@ void evaluate_scan(Operands inputs, const ScanParams& p, Tensor* out) {
   Tensor b = Step::kTwoInputs ? kernels::as_contiguous(*inputs[inputs.size() - 1]) : a;
   if (result.numel() == 0) return;
   int64_t axis = wrap_axis(p.dim, result.sizes().size(), "scan");
-  int64_t n = result.dim() ? result.size(axis) : 1;
-  int64_t inner = result.dim() ? result.stride(axis) : 1, outer = result.numel() / n / inner;
+  int64_t n = result.dim() ? result.sizes()[axis].value() : 1;
+  int64_t inner = result.dim() ? result.strides()[axis].value() : 1,
+          outer = result.numel() / n / inner;
   visit(result.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (!std::is_same_v<T, bool>) {

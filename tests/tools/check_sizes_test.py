@@ -12,7 +12,7 @@ TOOL = pathlib.Path(__file__).parents[2] / "tools" / "check_sizes.py"
 def check(text, name="a.cpp"):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, "src", name)
-        path.parent.mkdir()
+        path.parent.mkdir(parents=True)
         path.write_text(text)
         return subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True)
 
@@ -37,6 +37,13 @@ class CheckSizes(unittest.TestCase):
         self.assertEqual(warned.returncode, 0)
         self.assertIn("warning: ", warned.stdout)
         self.assert_fails("int x;\n" * 601, "the file has 601 lines")
+
+    def test_plain_sizes_in_ops(self):
+        for text in ("int64_t n = x.size(0);\n", "auto s = x->stride(axis);\n"):
+            self.assert_fails(text, "a plain integer size", "ops/a.cpp")
+            self.assert_passes(text, "ops/kernels/a.cpp")
+            self.assert_passes(text, "autograd/a.cpp")
+        self.assert_passes("Dim n = x.sizes()[0]; size_t rank = x.sizes().size();\n", "ops/a.cpp")
 
     def test_columns(self):
         self.assert_passes("/" * 100)
