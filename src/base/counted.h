@@ -35,7 +35,7 @@ class Counted {
     uintptr_t state = state_.load(std::memory_order_relaxed);
     while (state & 1) {
       if (state == 3) {  // the only reference: nobody else can change the count any more
-        std::atomic_thread_fence(std::memory_order_acquire);
+        (void)state_.load(std::memory_order_acquire);  // sees what the others did with it
         return true;
       }
       if (state_.compare_exchange_weak(state, state - 2, std::memory_order_acq_rel)) return false;
