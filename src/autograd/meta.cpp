@@ -57,7 +57,9 @@ using autograd::meta_of;
 
 bool Tensor::autograd_requires_grad() const {
   AutogradMeta* meta = meta_of(*this);
-  return meta->requires_grad || meta->grad_fn || (meta->view && autograd::grad_fn_of(*this));
+  if (meta->requires_grad || meta->grad_fn) return true;
+  // A view of what requires grad does too, even one that was made in no_grad mode.
+  return meta->view && (autograd::grad_fn_of(*this) || meta->view.base.requires_grad());
 }
 
 const Tensor& Tensor::requires_grad_(bool on) const {
@@ -144,9 +146,7 @@ void Tensor::retain_grad() const {
 bool Tensor::retains_grad() const { return impl_->autograd && meta_of(*this)->retains_grad; }
 
 Tensor Tensor::detach() const {
-  Tensor result = alias(*this);
-  autograd::make_view(*this, result, autograd::ViewOrigin::plain);
-  return result;
+  return alias(*this);  // no view: what is written later, to either, is not its history
 }
 
 const Tensor& Tensor::detach_() const {

@@ -93,22 +93,21 @@ static const char* forbidden(ViewOrigin origin) {
   return nullptr;
 }
 
-void check_inplace(const Tensor& self, const char* function) {
+void check_inplace(const Tensor& self, const char* function, bool recording) {
   std::string_view name(function, std::string_view(function).find_first_of(".("));
   AutogradMeta* meta = meta_of(self);
   if (self.is_inference() && !modes.inference) {
     fail("{}_: inplace update to an inference tensor outside inference mode; clone it first", name);
   }
   if (!meta || !modes.grad_enabled) return;
-  bool requires_grad = self.requires_grad();
-  if (requires_grad && self.is_leaf()) {
+  if (!meta->view) {
+    if (!self.requires_grad() || !self.is_leaf()) return;
     fail(
         "{}_: a leaf variable that requires grad is being used in an in-place operation; use "
         "no_grad, or clone it first",
         name);
   }
-  if (!meta->view) return;
-  if (requires_grad) {
+  if (recording || self.requires_grad()) {
     if (const char* reason = forbidden(meta->view.origin)) {
       fail("{}_: this view may not be modified in place: {}", name, reason);
     }

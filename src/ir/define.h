@@ -118,14 +118,14 @@ struct Invoke<S, Body, R (*)(Args...)> {
     check_arguments(args...);
     auto operands = operands_of(args...);
     const Tensor& self = *operands[0];
-    autograd::check_inplace(self, info.schema.name.data());
+    bool recording = is_floating(self.dtype()) && autograd::should_record(operands);
+    autograd::check_inplace(self, info.schema.name.data(), recording);
     if (!info.gradient) {
       R result = Body{}(args...);
       write_inplace(info, self, result);
       autograd::adopt_history(self, result);
       return self;
     }
-    bool recording = is_floating(self.dtype()) && autograd::should_record(operands);
     Tensor original;
     if (recording && autograd::saves_input(*info.gradient, operands, 0)) original = self.clone();
     {

@@ -26,7 +26,8 @@ void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin);
 ViewOrigin current_view_origin();
 
 // Refuses what PyTorch refuses: leaves that require grad, views of several outputs, ...
-void check_inplace(const Tensor& self, const char* function);
+// `recording`: the write will become part of the graph.
+void check_inplace(const Tensor& self, const char* function, bool recording);
 // After a write that recorded no node of its own: `self` takes over the history of `result`.
 void adopt_history(const Tensor& self, const Tensor& result);
 

@@ -230,7 +230,7 @@ const auto alias_entry = define_as<alias_p>(alias_of, "A view of everything.").s
   return Samples{{{sample({2, 3})}}};
 });
 const auto detach_entry =
-    define(detach, "A view of everything that requires no gradient.", [](const Tensor& self) {
+    define(detach, "The same memory without history.", [](const Tensor& self) {
       return self.detach();
     }).samples([] { return Samples{{{sample({2, 3})}, "no gradient", false, false}}; });
 

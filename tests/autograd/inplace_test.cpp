@@ -71,8 +71,25 @@ TEST(Inplace, OnANoGradViewIsRefused_E14) {
     NoGradGuard no_grad;
     part = fg::select(base, 0, 0);
   }
-  EXPECT_FALSE(part.requires_grad());
+  EXPECT_TRUE(part.requires_grad());
+  EXPECT_FALSE(part.grad_fn());
   EXPECT_HAS(error_of([&] { part.mul_(fg::select(x, 0, 0)); }), "no_grad mode");
+  EXPECT_HAS(error_of([&] { part.mul_(2); }), "no_grad mode");
+  EXPECT_EQ(numbers(base), (Numbers{1, 2})) << "refused before anything was written";
+  NoGradGuard no_grad;
+  part.mul_(2);
+  EXPECT_EQ(numbers(base), (Numbers{2, 2}));
+}
+
+TEST(Inplace, OnANoGradViewOfPlainDataIsRefusedOnlyWithAGradient_E14) {
+  Tensor x = leaf({1., 2.}), base = tensor({1., 2.}, kFloat64), part;
+  {
+    NoGradGuard no_grad;
+    part = fg::select(base, 0, 0);
+  }
+  part.mul_(3);
+  EXPECT_HAS(error_of([&] { part.mul_(fg::select(x, 0, 1)); }), "no_grad mode");
+  EXPECT_EQ(numbers(base), (Numbers{3, 2}));
 }
 
 TEST(Inplace, ChangesTheVersionOfAllViews) {
@@ -110,6 +127,12 @@ TEST(Detach, CutsHistoryAndSharesMemory) {
   Tensor cut = y.detach();
   EXPECT_FALSE(cut.requires_grad());
   EXPECT_EQ(cut.data_ptr(), y.data_ptr());
+  EXPECT_FALSE(cut.is_view());
+  y.add_(1);
+  EXPECT_FALSE(cut.requires_grad()) << "writes to the original give no history";
+  cut.mul_(2);
+  EXPECT_FALSE(cut.requires_grad());
+  EXPECT_EQ(y.grad_fn()->name(), "AddBackward0");
   y.detach_();
   EXPECT_TRUE(y.is_leaf());
   EXPECT_HAS(error_of([&] { fg::select(x * 1, 0, 0).detach_(); }), "a view cannot be detached");
