@@ -39,6 +39,12 @@ void check_operands(const char* who, const Tensor& input, const Tensor& weight, 
   if (input.dtype() == kBool) {
     fail(ErrorKind::not_implemented, "{}: not implemented for bool; convert to another dtype", who);
   }
+  for (size_t i = 2; i < w.size(); i++) {
+    if (w[i] == 0) {
+      fail("{}: the weight of sizes {} has an empty kernel; its sizes must be positive", who,
+           text(w));
+    }
+  }
   if (groups <= 0) fail("{}: groups must be positive, got {}", who, groups);
   if (!(w[0] % Dim(groups) == 0)) {
     fail("{}: the weight of sizes {} must be divisible by groups {} in dimension 0", who, text(w),

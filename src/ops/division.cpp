@@ -30,6 +30,7 @@ const Registered remainder_p = elementwise<Types::numeric, 2>(
 // Integers have no infinity: a zero among the divisors is an error, as in PyTorch.
 void refuse_zero(const char* who, const Tensor& self, const Tensor& other) {
   if (self.is_floating_point() || other.is_floating_point() || other.is_abstract()) return;
+  if (!self.is_abstract() && self.numel() == 0) return;  // nothing is divided
   Tensor divisors = kernels::as_contiguous(other);
   visit(other.dtype(), [&](auto zero) {
     using T = decltype(zero);

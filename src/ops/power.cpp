@@ -152,7 +152,9 @@ const Registered hypot_p =
           auto large = select(x < y, y, x), ratio = select(x < y, x, y) / large;
           auto usual = large * ir::sqrt(ratio * ratio + 1);
           auto infinite = (x == __builtin_inf()) | (y == __builtin_inf());
-          return select(infinite, __builtin_inf(), select(large == 0, large, usual));
+          auto finite = select(large == 0, large, usual);
+          auto number = select((x == x) & (y == y), finite, x + y);  // NaN stays NaN
+          return select(infinite, __builtin_inf(), number);
         })
         .vjp("HypotBackward0",
              wrt(0, saves::in(0) | saves::out(),

@@ -123,6 +123,17 @@ TEST(Arithmetic, addcdiv_refuses_integer_division) {
   EXPECT_EQ(values(addcmul(i, i, i, 2)), (Numbers{3, 10}));
 }
 
+TEST(Arithmetic, hypot_of_nan_is_nan) {
+  for (double other : {0.0, 1.0}) {
+    EXPECT_TRUE(std::isnan(hypot(doubles({other}), doubles({NAN})).item<double>()));
+    EXPECT_TRUE(std::isnan(hypot(doubles({NAN}), doubles({other})).item<double>()));
+  }
+}
+
+TEST(Arithmetic, nothing_may_be_divided_by_zero) {
+  EXPECT_EQ(div(tensor(std::vector<int64_t>{}), tensor({0}), "floor").numel(), 0);
+}
+
 TEST(Arithmetic, hypot_neither_overflows_nor_vanishes) {
   EXPECT_EQ(values(hypot(doubles({3e300, 0, kInf, 3e-320}), doubles({4e300, 0, NAN, 0}))),
             (Numbers{5e300, 0, kInf, 3e-320}));

@@ -43,6 +43,19 @@ TEST(Convolution, agrees_with_pytorch) {
             (std::vector<double>{5, 8, 11, 4}));
 }
 
+TEST(Convolution, output_padding_beyond_a_kernel_of_one_is_zero) {
+  // The dilation allows a padding of 1 although the kernel has one tap.
+  Tensor y = conv_transpose1d(ones({1, 1, 3}), ones({1, 2, 1}), tensor({5., 6.}), 1, 0, 1, 1, 2);
+  EXPECT_EQ(y.to_vector<double>(), (std::vector<double>{6, 6, 6, 5, 7, 7, 7, 6}));
+}
+
+TEST(Convolution, empty_kernels_are_refused) {
+  EXPECT_EQ(
+      message([] { conv_transpose1d(ones({1, 1, 3}), ones({1, 2, 0})); }),
+      "conv_transpose1d: the weight of sizes [1, 2, 0] has an empty kernel; its sizes must be "
+      "positive");
+}
+
 TEST(Convolution, works_on_integers_and_rounds_halves_once) {
   EXPECT_EQ(conv1d(counted({1, 1, 3}, kInt32), ones({1, 1, 2}, kInt32)).to_vector<int64_t>(),
             (std::vector<int64_t>{1, 3}));

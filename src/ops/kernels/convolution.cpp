@@ -49,7 +49,8 @@ template <class T>
 struct Convolution {
   const ConvGeometry& g;
   int64_t depth = g.depth(), positions = g.positions(), plane = volume(g.input);
-  bool pointwise = g.is_pointwise();
+  // Output padding leaves positions that no tap reaches.
+  bool pointwise = g.is_pointwise() && plane == positions;
   static constexpr DType kDType = DTypeOf<T>::value;
 
   // The input channels of one image that one group reads, and the output channels that it writes.
