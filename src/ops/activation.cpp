@@ -79,9 +79,9 @@ const Registered hardtanh_p =
 const Registered hardtanh_backward_p =
     elementwise<Types::floating_only, 2, Range>("hardtanh_backward",
                                                 [](auto grad, auto x, const Range& p) FG_INLINED {
-                                                  auto inside = (x > number(x, p.min)) &
-                                                                (x < number(x, p.max));
-                                                  return ir::select(inside, grad, 0);
+                                                  auto outside = (x <= number(x, p.min)) |
+                                                                 (x >= number(x, p.max));
+                                                  return ir::select(outside, 0, grad);
                                                 })
         .vjp("HardtanhBackwardBackward0",
              wrt(0, saves::in(1),

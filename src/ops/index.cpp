@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/arithmetic.h"
+#include "ops/choose.h"
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/index_rows.h"
@@ -287,10 +288,16 @@ const auto index_fill_entry =
                  }),
              wrt(2, saves::in(1),
                  [](const Vjp& v, int64_t dim) {
-                   return sum(index_select(v.grad(), dim, v.in(1)));
+                   // Once per element, however often the index names it.
+                   Tensor nowhere = zeros(v.grad().sizes(), kBool);
+                   Tensor written = index_fill_number(nowhere, dim, v.in(1), Scalar(true));
+                   return sum(where(written, v.grad(), 0));
                  }))
         .inplace()
-        .samples([] { return Samples{{{sample({3, 2}), Scalar(0), tensor({2, 0}), sample({})}}}; });
+        .samples([] {
+          return Samples{{{sample({3, 2}), Scalar(0), tensor({2, 0}), sample({})}},
+                         {{sample({3, 2}), Scalar(0), tensor({2, 2}), sample({})}, "twice"}};
+        });
 
 }  // namespace
 
