@@ -65,7 +65,7 @@ aarch64: packages
 	@tools/install_packages g++-aarch64-linux-gnu
 	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' -print0 \
 	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -idirafter /usr/include \
-	    -std=c++20 -Wall -Wextra -Werror -DFOREGRAD_VERSION='""'
+	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_VERSION='""'
 
 sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,asan)
