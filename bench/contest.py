@@ -31,6 +31,21 @@ def peers_python(packages):
         sys.exit(f"the peers could not be installed; set PEERS_PYTHON to a Python with {packages}")
     return str(python)
 
+def libtorch_flags(python):
+    """What g++ needs to compile and link against the libtorch of a Python's wheel."""
+    code = "import torch, os; print(os.path.dirname(torch.__file__))"
+    where = subprocess.run([python, "-c", code], capture_output=True, text=True,
+                           check=True).stdout.strip()
+    return [f"-I{where}/include", f"-I{where}/include/torch/csrc/api/include", f"-L{where}/lib",
+            f"-Wl,-rpath,{where}/lib", "-ltorch", "-ltorch_cpu", "-lc10"]
+
+
+def foregrad_flags():
+    """The same for the library of this checkout."""
+    build = ROOT / "build" / "release"
+    return [f"-I{build}/include", f"-I{ROOT}/src", f"-L{build}", f"-Wl,-rpath,{build}",
+            "-lforegrad"]
+
 
 def one_round(command, environment):
     done = subprocess.run(command, capture_output=True, text=True,

@@ -37,9 +37,7 @@ void OpNode::connect(ir::Operands inputs, const Tensor* original) {
     }
   }
   for (const ir::Rule& rule : gradient_.rules) {
-    if (!(rule.wrt & requiring)) continue;
-    saves_ = saves_ | rule.saves;
-    wanted_ |= rule.wrt & requiring;
+    if (rule.wrt & requiring) saves_ = saves_ | rule.saves;
   }
   for (int i = 0; i < inputs_; i++) {
     if (!((saves_.in | saves_.shapes) >> i & 1)) continue;

@@ -34,8 +34,7 @@ class OpNode : public Node, private ir::VjpSource {
 
   const ir::Gradient& gradient_;
   ir::Arguments arguments_;
-  ir::Saves saves_;      // of the rules that can run
-  uint32_t wanted_ = 0;  // inputs some rule has a gradient for and that require grad
+  ir::Saves saves_;  // of the rules that can run
   int inputs_ = 0, list_input_ = -1, list_count_ = 1;
   SmallVector<SavedValue, 2> saved_;  // inputs, then outputs
   size_t saved_inputs_ = 0;

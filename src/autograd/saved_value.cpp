@@ -45,8 +45,7 @@ SavedValue::SavedValue(const Tensor& value, bool output, bool inplace_on_view)
   if (value.is_inference()) {
     fail(
         "inference tensors cannot be saved for backward: make the tensor outside inference mode, "
-        "or "
-        "clone it there to get a normal tensor");
+        "or clone it there to get a normal tensor");
   }
   defined_ = true;
   version_ = value.impl()->version();
@@ -113,8 +112,7 @@ void SavedValue::check_version(const Node* saved_for) const {
   fail(
       "one of the variables needed for gradient computation has been modified by an inplace "
       "operation: [{} {}], which is {}, is at version {}; expected version {} instead. It was "
-      "saved "
-      "by {}; clone it before modifying it, or enable anomaly detection to find the operation",
+      "saved by {}; clone it before modifying it",
       name(data_.dtype()), text(data_.sizes()), which, current, version_, saved_for->name());
 }
 
@@ -124,10 +122,9 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
   Tensor value = alias(data);
   if (output_) {
     // A view written in place has its history through its base; a strong link would be a cycle.
-    Ref<Node> node = inplace_on_view_ ? rare_->view_grad_fn.lock()
-                                      : Ref<Node>::share(const_cast<Node*>(saved_for));
-    if (!node)
-      fail("{}: the history of a saved view is gone; keep the view alive", saved_for->name());
+    // When the view is gone, the node that wrote it knows the same history.
+    Ref<Node> node = inplace_on_view_ ? rare_->view_grad_fn.lock() : nullptr;
+    if (!node) node = Ref<Node>::share(const_cast<Node*>(saved_for));
     set_gradient_edge(value, {node, output_nr_});
   } else if (rare_->grad_fn) {
     set_gradient_edge(value, {rare_->grad_fn, output_nr_});
@@ -143,8 +140,7 @@ Tensor SavedValue::unpack(const Node* saved_for) const {
   if (freed_) {
     fail(
         "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they "
-        "were freed); pass retain_graph=true to the first backward to keep them",
+        "they were freed); pass retain_graph=true to the first backward to keep them",
         saved_for->name());
   }
   if (!defined_) return {};
@@ -157,7 +153,15 @@ Tensor SavedValue::unpack(const Node* saved_for) const {
     return with_history(std::move(unpacked), saved_for);
   }
   check_version(saved_for);
-  if (original_) return data_;
+  if (original_) {
+    if (!leaf_ && data_.is_leaf()) {
+      fail(
+          "{}: a tensor that was saved for backward has been detached in place (detach_), so its "
+          "history is lost; use detach() to leave the saved tensor as it is",
+          saved_for->name());
+    }
+    return data_;
+  }
   return with_history(data_, saved_for);
 }
 

@@ -139,30 +139,6 @@ static void move_retained_grad(const Tensor& tensor, AutogradMeta& meta, const R
   tensor.retain_grad();
 }
 
-void rebase_history(const Tensor& self, Edge edge) {
-  AutogradMeta& meta = ensure_meta(self);
-  if (meta.view) {
-    const Tensor base = meta.view.base;
-    if (const char* reason = forbidden(meta.view.origin)) {
-      fail("this view may not be modified in place: {}", reason);
-    }
-    auto copy = Ref<Node>::adopt(new CopySlices(base, self, edge.node));
-    AutogradMeta& base_meta = ensure_meta(base);
-    Ref<Node> old_node = base_meta.grad_fn;
-    uint32_t old_output = base_meta.output_nr;
-    base_meta.requires_grad = false;
-    set_gradient_edge(base, {copy, 0});
-    move_retained_grad(base, base_meta, old_node, old_output);
-    self.grad_fn();  // made anew, through the base
-    return;
-  }
-  Ref<Node> old_node = meta.grad_fn;
-  uint32_t old_output = meta.output_nr;
-  meta.requires_grad = false;
-  set_gradient_edge(self, std::move(edge));
-  move_retained_grad(self, meta, old_node, old_output);
-}
-
 // The base changed under the view: its history is now "this part of the base".
 static void renew_view_history(const Tensor& view, AutogradMeta& meta) {
   const Tensor base = meta.view.base;
@@ -178,6 +154,30 @@ static void renew_view_history(const Tensor& view, AutogradMeta& meta) {
   meta.output_nr = fresh->output_nr;
   meta.view.version = view.impl()->version();
   move_retained_grad(view, meta, old_node, old_output);
+}
+
+void rebase_history(const Tensor& self, Edge edge) {
+  AutogradMeta& meta = ensure_meta(self);
+  if (meta.view) {
+    const Tensor base = meta.view.base;
+    if (const char* reason = forbidden(meta.view.origin)) {
+      fail("this view may not be modified in place: {}", reason);
+    }
+    auto copy = Ref<Node>::adopt(new CopySlices(base, self, edge.node));
+    AutogradMeta& base_meta = ensure_meta(base);
+    Ref<Node> old_node = base_meta.grad_fn;
+    uint32_t old_output = base_meta.output_nr;
+    base_meta.requires_grad = false;
+    set_gradient_edge(base, {copy, 0});
+    move_retained_grad(base, base_meta, old_node, old_output);
+    renew_view_history(self, meta);
+    return;
+  }
+  Ref<Node> old_node = meta.grad_fn;
+  uint32_t old_output = meta.output_nr;
+  meta.requires_grad = false;
+  set_gradient_edge(self, std::move(edge));
+  move_retained_grad(self, meta, old_node, old_output);
 }
 
 const Ref<Node>& grad_fn_of(const Tensor& tensor) {

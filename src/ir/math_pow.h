@@ -82,7 +82,8 @@ FG_INLINE V power_double(const V& x, const V& y) {
 template <FormulaValue V>
 FG_INLINE V power_single(const V& x, const V& y) {
   auto parts = log_of_single(convert<double>(x));
-  auto exponent = (parts.fraction * 0x1.71547652b82fep+0 + parts.exponent) * convert<double>(y);
+  auto limited = at_most(at_least(convert<double>(y), -0x1p66), 0x1p66);  // 0 * inf would be NaN
+  auto exponent = (parts.fraction * 0x1.71547652b82fep+0 + parts.exponent) * limited;
   exponent = at_most(at_least(exponent, -200), 200);
   auto magic = shifter(exponent), shifted = exponent + magic, r = exponent - (shifted - magic);
   auto p = poly(r, 0x1.b3dcd237b4309p-24, 0x1.63e7c2f1df4e5p-20, 0x1.ffce3453d8542p-17,

@@ -162,8 +162,6 @@ struct Signature {
   template <size_t I>
   static constexpr Type type = outline.arguments[I];
   template <size_t I>
-  using Passed = typename TypeOf<outline.arguments[I]>::Passed;
-  template <size_t I>
   using Stored = typename TypeOf<outline.arguments[I]>::Stored;
   template <size_t I>
   static constexpr std::string_view default_text{S.chars + outline.defaults[I].begin,

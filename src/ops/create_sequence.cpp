@@ -120,8 +120,11 @@ const Registered linspace_p =
 Tensor spaced(const Scalar& start, const Scalar& end, Dim steps, std::optional<double> base,
               OptDType dtype, const char* who) {
   if (steps < 0) fail("{}: steps is {}; expected 0 or more", who, steps.text());
-  return linspace_p.with(
-      {start.to_double(), end.to_double(), steps, dtype.value_or(default_dtype()), base});
+  DType type = dtype.value_or(default_dtype());
+  auto in_type = [&](const Scalar& x) {  // the ends are numbers of the result
+    return is_floating(type) || base ? x.to_double() : std::trunc(x.to_double());
+  };
+  return linspace_p.with({in_type(start), in_type(end), steps, type, base});
 }
 
 const auto linspace_entry =

@@ -192,39 +192,23 @@ class BlockRunner {
 
 }  // namespace
 
-// As evaluate_directly, but some operands are single numbers: those are repeated on the spot.
-static bool evaluate_few(kernels::RowKernel kernel, const ElementwiseInfo& info,
-                         ir::Operands inputs, DType compute, const void* params,
-                         const TensorImpl& output) {
-  int64_t count = output.numel.value();
-  if (!output.contiguous || count > kFew || pool::forced_grain != 0) return false;
-  const void* in[kMaxInputs];
-  alignas(64) char few[kMaxInputs][kFew * kMaxItem];
-  for (int i = 0; i < info.arity; i++) {
-    const TensorImpl& input = *inputs[i]->impl();
-    DType wanted = info.mask_first && i == 0 ? kBool : compute;
-    if (input.wrapped_number) {
-      in[i] = repeated(*inputs[i], wanted, count, few[i]);
-      continue;
-    }
-    if (!input.contiguous || input.dtype != wanted || input.numel.value() != count) return false;
-    in[i] = input.data;
-  }
-  if (count > 0) kernel(count, output.data, in, params);
-  return true;
-}
-
-// Small, contiguous and of the right dtype already: nothing to prepare. (An input of as many
-// elements as the output has its sizes, but for leading ones.)
+// Small, contiguous and of the right dtype already: nothing to prepare, except that among few
+// elements a number is repeated on the spot. (An input of as many elements as the output has its
+// sizes, but for leading ones.)
 static bool evaluate_directly(kernels::RowKernel kernel, const ElementwiseInfo& info,
                               ir::Operands inputs, DType compute, const void* params,
                               const TensorImpl& output) {
   int64_t count = output.numel.value();
   if (!output.contiguous || count > kGrain || pool::forced_grain != 0) return false;
   const void* in[kMaxInputs];
+  alignas(64) char few[kMaxInputs][kFew * kMaxItem];
   for (int i = 0; i < info.arity; i++) {
     const TensorImpl& input = *inputs[i]->impl();
-    DType wanted = info.mask_first && i == 0 ? kBool : compute;
+    DType wanted = info.dtype_of_input(i, compute);
+    if (input.wrapped_number && count <= kFew) {
+      in[i] = repeated(*inputs[i], wanted, count, few[i]);
+      continue;
+    }
     if (!input.contiguous || input.dtype != wanted || input.numel.value() != count) return false;
     in[i] = input.data;
   }
@@ -237,10 +221,10 @@ void evaluate_elementwise(ElementwiseInfo& info, ir::Operands inputs, const void
   DType compute = info.bool_result ? compute_dtype(info, inputs) : output.dtype();
   kernels::RowKernel kernel = info.kernel(compute);
   if (evaluate_directly(kernel, info, inputs, compute, params, *output.impl())) return;
-  auto wanted = [&](int i) { return info.mask_first && i == 0 ? kBool : compute; };
-  if (evaluate_few(kernel, info, inputs, compute, params, *output.impl())) return;
   BlockRunner runner(kernel, params, output);
-  for (int i = 0; i < info.arity; i++) runner.add(*inputs[i], output.sizes(), wanted(i));
+  for (int i = 0; i < info.arity; i++) {
+    runner.add(*inputs[i], output.sizes(), info.dtype_of_input(i, compute));
+  }
   pool::parallel_for(output.numel(), kGrain,
                      [&](int64_t begin, int64_t end) { runner.run(begin, end); });
 }

@@ -27,6 +27,9 @@ struct ElementwiseInfo {
   kernels::RowKernel (*find_kernel)(DType compute);  // null for a dtype that the formula has not
   std::atomic<kernels::RowKernel> found[kDTypeCount]{};
 
+  DType dtype_of_input(int i, DType compute) const {
+    return mask_first && i == 0 ? kBool : compute;
+  }
   kernels::RowKernel kernel(DType compute) {
     auto& place = found[static_cast<int>(compute)];
     kernels::RowKernel kernel = place.load(std::memory_order_relaxed);

@@ -27,6 +27,11 @@ namespace {
 
 // ---- what may be asked for
 
+// A zero-dim tensor counts as a line of one element.
+Dim size_or_one(const Tensor& tensor, int64_t axis) {
+  return tensor.dim() == 0 ? Dim(1) : tensor.sizes()[axis];
+}
+
 // Index tensors have the rank of self and fit into it outside of the axis.
 void check_index(const Dims& self, const Tensor& index, int64_t axis, const char* who) {
   if (index.impl()->numel == 0) return;
@@ -35,8 +40,7 @@ void check_index(const Dims& self, const Tensor& index, int64_t axis, const char
          self.size());
   }
   for (int64_t i = 0; i < static_cast<int64_t>(self.size()); i++) {
-    Dim size = index.dim() == 0 ? Dim(1) : index.sizes()[i];
-    if (i == axis || !(size > self[i])) continue;
+    if (i == axis || !(size_or_one(index, i) > self[i])) continue;
     fail("{}: index of sizes {} must be no larger than self of sizes {} apart from dimension {}",
          who, text(index.sizes()), text(self), axis);
   }
@@ -47,9 +51,10 @@ void check_source(const Tensor& self, const Tensor& index, const Tensor& source,
     fail("{}: self is {}, but src is {}; they must be equal", who, name(self.dtype()),
          name(source.dtype()));
   }
-  bool fits = std::max<int64_t>(index.dim(), 1) == std::max<int64_t>(source.dim(), 1);
-  for (int64_t i = 0; fits && i < std::min(index.dim(), source.dim()); i++) {
-    fits = !(index.sizes()[i] > source.sizes()[i]);
+  int64_t rank = std::max<int64_t>(index.dim(), 1);
+  bool fits = rank == std::max<int64_t>(source.dim(), 1);
+  for (int64_t i = 0; fits && i < rank; i++) {
+    fits = !(size_or_one(index, i) > size_or_one(source, i));
   }
   if (!fits && !(index.impl()->numel == 0)) {
     fail("{}: index of sizes {} must be no larger than src of sizes {}", who, text(index.sizes()),

@@ -120,39 +120,31 @@ constexpr Function<
     "nll_loss2d(Tensor self, Tensor target, Tensor? weight=None, int ignore_index=-100, str "
     "reduction='mean') -> Tensor">
     nll_loss2d;
+template <Text S>
+auto define_likelihood(Function<S> function, const char* documentation, const char* node) {
+  return define(function, documentation,
+                [](const Tensor& self, const Tensor& target, const Tensor& weight, int64_t ignored,
+                   const std::string& reduction) {
+                  return negative_likelihood(self, target, weight, ignored, reduction);
+                })
+      .vjp(node,
+           wrt(0, saves::shape(0) | saves::in(1) | saves::in(2),
+               [](const Vjp& v, int64_t ignored, const std::string& reduction) {
+                 return likelihood_gradient(v, ignored, reduction);
+               }),
+           wrt(2, saves::nothing,
+               [](const Vjp&, int64_t, const std::string&) {
+                 return ops::not_differentiable("nll_loss", "weight");
+               }))
+      .out();
+}
 const auto nll_loss_entry =
-    define(nll_loss, "The negative log-probability of the target classes.",
-           [](const Tensor& self, const Tensor& target, const Tensor& weight, int64_t ignored,
-              const std::string& reduction) {
-             return negative_likelihood(self, target, weight, ignored, reduction);
-           })
-        .vjp("NllLossBackward0",
-             wrt(0, saves::shape(0) | saves::in(1) | saves::in(2),
-                 [](const Vjp& v, int64_t ignored, const std::string& reduction) {
-                   return likelihood_gradient(v, ignored, reduction);
-                 }),
-             wrt(2, saves::nothing,
-                 [](const Vjp&, int64_t, const std::string&) {
-                   return ops::not_differentiable("nll_loss", "weight");
-                 }))
-        .out()
+    define_likelihood(nll_loss, "The negative log-probability of the target classes.",
+                      "NllLossBackward0")
         .samples(classes);
 const auto nll_loss2d_entry =
-    define(nll_loss2d, "As nll_loss, for scores with further dimensions.",
-           [](const Tensor& self, const Tensor& target, const Tensor& weight, int64_t ignored,
-              const std::string& reduction) {
-             return negative_likelihood(self, target, weight, ignored, reduction);
-           })
-        .vjp("NllLoss2DBackward0",
-             wrt(0, saves::shape(0) | saves::in(1) | saves::in(2),
-                 [](const Vjp& v, int64_t ignored, const std::string& reduction) {
-                   return likelihood_gradient(v, ignored, reduction);
-                 }),
-             wrt(2, saves::nothing,
-                 [](const Vjp&, int64_t, const std::string&) {
-                   return ops::not_differentiable("nll_loss", "weight");
-                 }))
-        .out()
+    define_likelihood(nll_loss2d, "As nll_loss, for scores with further dimensions.",
+                      "NllLoss2DBackward0")
         .samples([] { return Samples{{{sample({2, 3, 2}), sample_indices({2, 2}, 3)}}}; });
 using NllArguments =
     std::tuple<const Tensor&, const Tensor&, const Tensor&, int64_t, const std::string&>;

@@ -44,7 +44,7 @@ std::tuple<Tensor, Tensor> moments(const Tensor& self, const OptDims& dim, doubl
 
 // `grad` broadcasts with self.
 Tensor var_gradient(const Tensor& grad, const Tensor& self, const OptDims& dim, double correction) {
-  Tensor degrees = number_of(reduced_count(self.sizes(), dim, "var"), correction);
+  Tensor degrees = number_of(reduced_count(self.sizes(), dim, "var")) - correction;
   return grad * 2 / degrees * (self - fg::mean(self, dim, true));
 }
 Tensor std_gradient(const Tensor& grad, const Tensor& result) {

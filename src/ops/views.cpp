@@ -137,9 +137,9 @@ Tensor move_dims(const Tensor& self, const Dims& source, const Dims& destination
          text(destination));
   }
   size_t rank = self.sizes().size();
-  if (rank == 0) return alias_of(self);
   Dims from = distinct_axes(source, rank, "movedim");
   Dims to = distinct_axes(destination, rank, "movedim");
+  if (rank == 0) return alias_of(self);
   Dims order(rank, -1);
   std::vector<bool> taken(rank, false);
   for (size_t i = 0; i < from.size(); i++) {

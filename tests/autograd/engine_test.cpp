@@ -120,6 +120,14 @@ TEST(Accumulation, TakesTheLayoutOfTheLeaf_E7) {
   EXPECT_EQ(x.grad().strides(), x.strides());
 }
 
+TEST(Accumulation, TakesAGradientThatNobodyElseHolds_E7) {
+  Tensor x = leaf({1., 2.});
+  const void* made = nullptr;
+  x.register_hook([&](const Tensor& gradient) { return made = gradient.data_ptr(), Tensor(); });
+  (x * 2).sum().backward();
+  EXPECT_EQ(x.grad().data_ptr(), made);
+}
+
 TEST(Accumulation, DoesNotChangeAGradientThatSomebodyHolds_E7) {
   Tensor x = leaf({1., 2.});
   Tensor given = tensor({1., 1.}, kFloat64);
@@ -129,9 +137,11 @@ TEST(Accumulation, DoesNotChangeAGradientThatSomebodyHolds_E7) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{2, 2}));
 }
 
-TEST(Accumulation, IsOutOfPlaceWhileAGraphIsMade_E7) {
+TEST(Accumulation, IsOutOfPlaceAndWarnsWhileAGraphIsMade_E6_E7) {
   Tensor x = leaf({2.});
+  testing::internal::CaptureStderr();
   (x * x).backward({}, true, true);
+  EXPECT_HAS(testing::internal::GetCapturedStderr(), "makes a reference cycle");  // E6
   Tensor first = x.grad();
   (x * x).backward({}, true, true);
   EXPECT_EQ(numbers(first), (Numbers{4}));
@@ -160,6 +170,10 @@ TEST(Introspection, KnowsTheRunningBackward_E12) {
   EXPECT_TRUE(executes);
   EXPECT_EQ(running, "AccumulateGrad");
   EXPECT_HAS(error_of([] { autograd::current_graph_task_keep_graph(); }), "outside of backward");
+  EXPECT_HAS(error_of([&] { autograd::will_engine_execute_node(node); }), "outside of backward");
+  EXPECT_HAS(error_of([] { autograd::current_graph_task_execution_order(); }),
+             "outside of backward");
+  EXPECT_HAS(error_of([] { autograd::current_graph_task_node(); }), "outside of backward");
 }
 
 TEST(Introspection, ListsTheExecutionOrder_E12) {

@@ -8,6 +8,7 @@
 #include "ops/arithmetic.h"
 #include "ops/reduce.h"
 #include "ops/views.h"
+#include "tests/error_of.h"
 
 namespace fg {
 
@@ -17,16 +18,6 @@ inline Numbers numbers(const Tensor& tensor) {
   return tensor.defined() ? tensor.to_vector<double>() : Numbers{};
 }
 inline Tensor leaf(const TensorData& data) { return tensor(data, kFloat64).requires_grad_(); }
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 // EXPECT_THAT(text, HasSubstr) without gmock.
 inline bool has(const std::string& text, const std::string& part) {

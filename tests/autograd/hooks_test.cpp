@@ -56,6 +56,38 @@ TEST(NodeHook, MustReturnWhatFits_D3) {
   EXPECT_FALSE(x.grad().defined());
 }
 
+TEST(NodeHook, MayBeRegisteredWhileHooksRun_D3) {
+  Tensor x = leaf({1.});
+  Tensor y = x * 2;
+  int late = 0;
+  bool first = true;
+  y.grad_fn()->register_hook([&](const Tensors&, const Tensors&) {
+    if (std::exchange(first, false)) {
+      y.grad_fn()->register_hook([&](const Tensors&, const Tensors&) { return late++, Tensors{}; });
+    }
+    return Tensors{};
+  });
+  y.backward({}, true);
+  int after_first = late;
+  y.backward();
+  EXPECT_LE(after_first, 1);
+  EXPECT_EQ(late, after_first + 1);
+}
+
+TEST(NodePreHook, MustReturnWhatFits_D4) {
+  Tensor x = leaf({1., 2.});
+  auto run = [&](autograd::NodePreHook hook) {
+    Tensor y = x * 2;
+    y.grad_fn()->register_prehook(std::move(hook));
+    return error_of([&] { y.sum().backward(); });
+  };
+  EXPECT_HAS(run([](const Tensors& g) { return Tensors{g[0], g[0]}; }),
+             "returned 2 gradients but got 1");
+  EXPECT_HAS(run([](const Tensors& g) { return Tensors{g[0].to(kFloat32)}; }), "changed the dtype");
+  EXPECT_HAS(run([](const Tensors& g) { return Tensors{g[0].sum()}; }), "changed the size");
+  EXPECT_FALSE(x.grad().defined());
+}
+
 TEST(NodePreHook, ChainsAndIsRemoved_D4) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
@@ -102,9 +134,11 @@ TEST(Hooks, RunInOneOrder_D6) {
   y.register_hook([&](const Tensor&) { return note("tensor 1"), Tensor(); });
   y.register_hook([&](const Tensor& g) { return note("tensor 2"), g * 3; });
   x.register_post_accumulate_grad_hook([&](const Tensor&) { note("accumulated"); });
+  autograd::get_gradient_edge(x).node->register_hook(
+      [&](const Tensors&, const Tensors&) { return note("post of the leaf"), Tensors{}; });
   y.backward();
   EXPECT_EQ(order, (std::vector<std::string>{"tensor 1", "tensor 2", "pre, after retain_grad",
-                                             "post", "accumulated"}));
+                                             "post", "accumulated", "post of the leaf"}));
   EXPECT_EQ(numbers(y.grad()), (Numbers{3}));  // what the hooks made of it
 }
 
@@ -178,6 +212,17 @@ TEST(GradientEdge, WorksAsABackwardInput_D14) {
   Tensor y = x * x;
   autograd::backward({y}, {}, {}, false, autograd::GraphPoints{autograd::get_gradient_edge(x)});
   EXPECT_EQ(numbers(x.grad()), (Numbers{4}));
+}
+
+TEST(GradientEdge, MixesWithTensorsButNotWithBatches_D14) {
+  Tensor x = leaf({2.});
+  Tensor y = x * x, z = x * 3;
+  autograd::backward({y, autograd::get_gradient_edge(z)});
+  EXPECT_EQ(numbers(x.grad()), (Numbers{7}));
+  autograd::GradientEdge edge = autograd::get_gradient_edge(x * x);
+  EXPECT_HAS(
+      error_of([&] { grad({edge}, {x}, {tensor({{1.}, {1.}})}, {.is_grads_batched = true}); }),
+      "edge");
 }
 
 TEST(IncrementVersion, MarksTensorsAsModified_D15) {

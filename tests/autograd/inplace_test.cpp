@@ -23,6 +23,16 @@ TEST(Inplace, OnAViewReachesTheBase_E14) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{2, 400, 600}));
 }
 
+TEST(Inplace, OnAViewIsSeenThroughTheView_E14) {
+  Tensor x = leaf({1., 2., 3.});
+  Tensor base = x * 1;
+  Tensor part = fg::slice(base, 0, 1, 3), alike = fg::slice(base, 0, 1, 2);
+  part.mul_(10);
+  EXPECT_EQ(part.grad_fn()->next_edge(0).node->name(), "CopySlices");
+  Tensor both = part.sum() + alike.sum();
+  EXPECT_EQ(numbers(autograd::grad({both}, {x})[0]), (Numbers{0, 20, 10}));
+}
+
 TEST(Inplace, OnTheBaseRenewsItsViews_E14) {
   Tensor x = leaf({1., 2., 3.});
   Tensor base = x * 1;
@@ -90,6 +100,26 @@ TEST(Inplace, OnANoGradViewOfPlainDataIsRefusedOnlyWithAGradient_E14) {
   part.mul_(3);
   EXPECT_HAS(error_of([&] { part.mul_(fg::select(x, 0, 1)); }), "no_grad mode");
   EXPECT_EQ(numbers(base), (Numbers{3, 2}));
+}
+
+TEST(Inplace, OnAViewMadeInInferenceModeIsRefused_E14) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  Tensor part;
+  {
+    InferenceMode inference;
+    part = fg::select(base, 0, 0);
+  }
+  EXPECT_HAS(error_of([&] { part.mul_(2); }), "inference mode");
+  EXPECT_EQ(numbers(base), (Numbers{1, 2}));
+}
+
+TEST(Inplace, OnOneOfSeveralViewsIsRefused_E14) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  Tensors parts = fg::unbind(base);
+  EXPECT_HAS(error_of([&] { parts[0].mul_(2); }), "several views");
+  EXPECT_EQ(numbers(base), (Numbers{1, 2}));
 }
 
 TEST(Inplace, ChangesTheVersionOfAllViews) {

@@ -1,4 +1,7 @@
 // Saved values and saved-tensor hooks: rows C69-C75, D16-D18, D22 of the requirements.
+#include <fstream>
+
+#include "ops/unary.h"
 #include "tests/autograd/graph_checks.h"
 
 namespace fg {
@@ -37,6 +40,38 @@ TEST(SavedValue, OfAnInplaceFunctionIsTheValueBefore_C70) {
   y.sum().backward();
   EXPECT_EQ(numbers(w.grad()), (Numbers{2, 3}));
   EXPECT_EQ(numbers(x.grad()), (Numbers{5, 7}));
+}
+
+TEST(SavedValue, KnowsThatItWasDetached_C70) {
+  Tensor x = leaf({1., 2.});
+  Tensor y = x * 1;
+  Tensor z = y * y;
+  y.detach_();
+  EXPECT_HAS(error_of([&] { z.sum().backward(); }),
+             "MulBackward0: a tensor that was saved for "
+             "backward has been detached in place");
+}
+
+TEST(SavedValue, OfAViewWrittenInPlaceHasTheHistoryOfTheView_C71) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  Tensor row = base.select(0, 0);
+  row.exp_();
+  Tensor first = autograd::grad({row}, {x}, {}, {.create_graph = true})[0];
+  double e = tensor({1.}, kFloat64).exp().item<double>();
+  EXPECT_EQ(numbers(first), (Numbers{e, 0}));
+  Tensor second = autograd::grad({first.sum()}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_EQ(numbers(second), (Numbers{e, 0}));
+}
+
+TEST(SavedValue, OfAViewThatIsGoneHasTheHistoryOfItsWriter_C71) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  base.select(0, 0).exp_();
+  double e = tensor({1.}, kFloat64).exp().item<double>();
+  Tensor first = autograd::grad({base.sum()}, {x}, {}, {.create_graph = true})[0];
+  EXPECT_EQ(numbers(first), (Numbers{e, 1}));
+  EXPECT_EQ(numbers(autograd::grad({first.sum()}, {x})[0]), (Numbers{e, 0}));
 }
 
 TEST(SavedHooks, PackAndUnpackEverySave_D16_D17_C75) {
@@ -120,6 +155,28 @@ TEST(SavedHooks, MustUnpackATensor_C74) {
   EXPECT_HAS(error_of([&] { y.backward(); }), "unpack hook returned no tensor");
 }
 
+TEST(SavedHooks, MayKeepValuesOnDisk_D17) {
+  Tensor x = leaf({2., 3.});
+  std::string path = testing::TempDir() + "foregrad_saved_on_disk";
+  Tensor y;
+  {
+    SavedTensorsHooks hooks(
+        [&](const Tensor& t) {
+          std::ofstream(path, std::ios::binary).write(static_cast<const char*>(t.data_ptr()), 16);
+          return std::any(path);
+        },
+        [](const std::any& packed) {
+          Tensor read = empty_tensor({2}, kFloat64);
+          std::ifstream(std::any_cast<std::string>(packed), std::ios::binary)
+              .read(static_cast<char*>(read.data_ptr()), 16);
+          return read;
+        });
+    y = x * x;
+  }
+  y.sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{4, 6}));
+}
+
 TEST(DisabledHooks, RaiseTheMessage_D22) {
   DisableSavedTensorsHooks outer("not in this region");
   EXPECT_HAS(error_of([] { SavedTensorsHooks hooks(keep, give); }), "not in this region");
@@ -140,7 +197,7 @@ TEST(SavedValue, KeepsNoCycle) {
   Tensor x = leaf({2.});
   Ref<Storage> memory;
   {
-    Tensor y = x * x;
+    Tensor y = x.exp();  // saves its output
     memory = y.impl()->storage;
   }
   EXPECT_EQ(memory->use_count(), 1u);

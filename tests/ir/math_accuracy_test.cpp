@@ -267,8 +267,14 @@ void inputs(const Case& item, std::vector<T>& x, std::vector<T>& y) {
   std::mt19937_64 random(12345);
   std::vector<T> special = edges<T>();
   if (item.narrow > 0) std::erase_if(special, [&](T e) { return std::fabs(e) > item.narrow; });
-  x = special;
-  for (size_t i = 0; i < special.size(); ++i) y.push_back(special[(i * 7 + 3) % special.size()]);
+  constexpr T kInfinite = std::numeric_limits<T>::infinity();
+  for (T second :
+       {T(0), T(0.5), T(1), T(2), T(3), kInfinite, std::numeric_limits<T>::quiet_NaN()}) {
+    for (T first : special) {
+      x.push_back(first), y.push_back(second);
+      x.push_back(first), y.push_back(-second);
+    }
+  }
   while (x.size() % kLanes || x.size() < static_cast<size_t>(kSamples)) {
     x.push_back(draw<T>(random, item.narrow, static_cast<int>(random() >> 32 & 0xffff)));
     y.push_back(draw<T>(random, item.narrow, static_cast<int>(random() >> 32 & 0xffff)));

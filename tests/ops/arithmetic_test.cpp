@@ -1,33 +1,15 @@
 // Arithmetic: dtypes, numbers, errors and special points as in PyTorch.
 #include "ops/arithmetic.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "autograd/node.h"
-#include "base/error.h"
 #include "ops/reduce.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
 constexpr double kInf = INFINITY;
-using Numbers = std::vector<double>;
-
-Numbers values(const Tensor& t) { return t.to_vector<double>(); }
-Tensor doubles(const Numbers& numbers) { return tensor(numbers, kFloat64); }
-Tensor leaf(const Numbers& numbers) { return doubles(numbers).requires_grad_(); }
-std::string node_of(const Tensor& t) { return std::string(t.grad_fn()->name()); }
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
-
 TEST(Arithmetic, numbers_are_weak_in_promotion) {
   EXPECT_EQ((tensor({1, 2}) + 1).dtype(), kInt64);
   EXPECT_EQ((tensor({1, 2}) + 1.5).dtype(), kFloat32);

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 
 #include "autograd/autograd.h"
 #include "autograd/node.h"
@@ -14,20 +13,12 @@
 #include "ops/reduce.h"
 #include "ops/softmax.h"
 #include "ops/views.h"
+#include "tests/error_of.h"
 
 namespace fg {
 namespace {
 
 constexpr auto& attention = scaled_dot_product_attention;
-
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Tensor spread(const Dims& sizes) {
   return reshape(arange(product(sizes).value(), kFloat64), sizes) * 0.1 - 0.5;
@@ -69,17 +60,17 @@ TEST(Attention, halves_are_computed_in_float) {
 
 TEST(Attention, errors_say_what_came_and_what_was_expected) {
   Tensor q = spread({2, 4}), mask = ones({2, 2}, kBool);
-  EXPECT_EQ(message([&] { attention(q, q, q, mask, 0, true); }),
+  EXPECT_EQ(error_of([&] { attention(q, q, q, mask, 0, true); }),
             "scaled_dot_product_attention: got attn_mask and is_causal; give one of them");
-  EXPECT_EQ(message([&] { attention(q, q.to(kFloat32), q); }),
+  EXPECT_EQ(error_of([&] { attention(q, q.to(kFloat32), q); }),
             "scaled_dot_product_attention: expected query, key and value of the same dtype, got "
             "float64, float32 and float64; convert them with to()");
   EXPECT_EQ(
-      message([&] { attention(q, q, q, ones({2, 2}, kInt32)); }),
+      error_of([&] { attention(q, q, q, ones({2, 2}, kInt32)); }),
       "scaled_dot_product_attention: attn_mask must be bool, float32 or float64 as the query, "
       "got int32");
   Tensor three = spread({1, 3, 2, 4}), two = spread({1, 2, 2, 4});
-  EXPECT_EQ(message([&] { attention(three, two, two, {}, 0, false, {}, true); }),
+  EXPECT_EQ(error_of([&] { attention(three, two, two, {}, 0, false, {}, true); }),
             "scaled_dot_product_attention: the query's 3 heads must be a multiple of the 2 of key "
             "or value");
 }

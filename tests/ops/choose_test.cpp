@@ -1,30 +1,14 @@
 // Choices by mask, size and limits: dtypes, ties and errors as in PyTorch.
 #include "ops/choose.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "autograd/node.h"
-#include "base/error.h"
 #include "ops/arithmetic.h"
 #include "ops/reduce.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
-
-using Numbers = std::vector<double>;
-Numbers values(const Tensor& t) { return t.to_vector<double>(); }
-Tensor leaf(const Numbers& numbers) { return tensor(numbers, kFloat64).requires_grad_(); }
-std::string node_of(const Tensor& t) { return std::string(t.grad_fn()->name()); }
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Choose, where_promotes_its_values_but_not_the_condition) {
   Tensor mask = tensor({true, false});

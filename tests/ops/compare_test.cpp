@@ -1,17 +1,12 @@
 // Comparisons, logic, bits and equality as in PyTorch.
 #include "ops/compare.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "base/error.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
-
-using Numbers = std::vector<double>;
-Numbers values(const Tensor& t) { return t.to_vector<double>(); }
 
 TEST(Compare, operators_give_bool_tensors) {
   Tensor a = tensor({1, 2, 3});

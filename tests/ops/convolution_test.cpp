@@ -1,37 +1,17 @@
 #include "ops/convolution.h"
 
-#include <gtest/gtest.h>
-
-#include <functional>
-
 #include "autograd/autograd.h"
-#include "autograd/node.h"
-#include "base/error.h"
 #include "base/pool.h"
 #include "ops/arithmetic.h"
-#include "ops/create.h"
 #include "ops/reduce.h"
-#include "ops/views.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-Tensor counted(const Dims& sizes, DType dtype = kFloat32) {
-  return reshape(arange(product(sizes).value(), dtype), sizes);
-}
-
 TEST(Convolution, agrees_with_pytorch) {
-  Tensor y = conv2d(counted({1, 2, 3, 3}, kFloat64), counted({2, 1, 2, 2}, kFloat64) - 3,
-                    tensor({10, 20}, kFloat64), {1, 2}, 1, 1, 2);
+  Tensor y = conv2d(counted({1, 2, 3, 3}), counted({2, 1, 2, 2}) - 3, tensor({10, 20}, kFloat64),
+                    {1, 2}, 1, 1, 2);
   EXPECT_EQ(y.sizes(), (Dims{1, 2, 4, 2}));
   EXPECT_EQ(y.to_vector<double>(), (std::vector<double>{10, 9, 10, -1, 4, -19, -2, -27, 56, 94, 86,
                                                         147, 104, 177, 50, 70}));
@@ -51,7 +31,7 @@ TEST(Convolution, output_padding_beyond_a_kernel_of_one_is_zero) {
 
 TEST(Convolution, empty_kernels_are_refused) {
   EXPECT_EQ(
-      message([] { conv_transpose1d(ones({1, 1, 3}), ones({1, 2, 0})); }),
+      error_of([] { conv_transpose1d(ones({1, 1, 3}), ones({1, 2, 0})); }),
       "conv_transpose1d: the weight of sizes [1, 2, 0] has an empty kernel; its sizes must be "
       "positive");
 }
@@ -65,24 +45,24 @@ TEST(Convolution, works_on_integers_and_rounds_halves_once) {
 
 TEST(Convolution, errors_say_what_came_and_what_was_expected) {
   Tensor x = ones({2, 3, 8, 8}), w = ones({4, 3, 3, 3});
-  EXPECT_EQ(message([&] { conv2d(x, ones({4, 2, 3, 3})); }),
+  EXPECT_EQ(error_of([&] { conv2d(x, ones({4, 2, 3, 3})); }),
             "conv2d: the weight of sizes [4, 2, 3, 3] with groups 1 expects 2 channels, got an "
             "input of sizes [2, 3, 8, 8]");
-  EXPECT_EQ(message([&] { conv2d(ones({2, 3}), w); }),
+  EXPECT_EQ(error_of([&] { conv2d(ones({2, 3}), w); }),
             "conv2d: expects an input of 4 dimensions, or 3 without a batch, got sizes [2, 3]");
-  EXPECT_EQ(message([&] { conv2d(ones({2, 3, 2, 2}), w); }),
+  EXPECT_EQ(error_of([&] { conv2d(ones({2, 3, 2, 2}), w); }),
             "conv2d: the kernel of weight [4, 3, 3, 3] with dilation [1, 1] is larger than the "
             "input [2, 3, 2, 2] with padding [0, 0]");
-  EXPECT_EQ(message([&] { conv2d(x, w, ones({5})); }),
+  EXPECT_EQ(error_of([&] { conv2d(x, w, ones({5})); }),
             "conv2d: the weight of sizes [4, 3, 3, 3] expects a bias of 4 values, got sizes [5]");
-  EXPECT_EQ(message([&] { conv2d(x, w, {}, 0); }), "conv2d: stride [0] must not be less than 1");
-  EXPECT_EQ(message([&] { conv2d(x, w, {}, {1, 2, 3}); }),
+  EXPECT_EQ(error_of([&] { conv2d(x, w, {}, 0); }), "conv2d: stride [0] must not be less than 1");
+  EXPECT_EQ(error_of([&] { conv2d(x, w, {}, {1, 2, 3}); }),
             "conv2d: stride [1, 2, 3] must be one number or 2, one per spatial dimension");
   EXPECT_EQ(
-      message([&] { conv_transpose2d(x, ones({3, 4, 3, 3}), {}, 2, 0, 2); }),
+      error_of([&] { conv_transpose2d(x, ones({3, 4, 3, 3}), {}, 2, 0, 2); }),
       "conv_transpose2d: output_padding [2, 2] must be smaller than stride [2, 2] or dilation "
       "[1, 1]");
-  EXPECT_EQ(message([&] { conv2d_padding(x, w, {}, 2, "same"); }),
+  EXPECT_EQ(error_of([&] { conv2d_padding(x, w, {}, 2, "same"); }),
             "conv2d: padding 'same' needs a stride of 1, got [2]; give the padding as numbers");
 }
 
@@ -95,8 +75,8 @@ TEST(Convolution, is_one_node) {
 TEST(Convolution, has_the_same_bits_on_any_number_of_threads) {
   auto run = [](int threads) {
     pool::set_num_threads(threads);
-    Tensor x = (counted({6, 8, 17, 13}) * 0.37).requires_grad_();
-    Tensor w = (counted({12, 4, 3, 3}) * -0.11).requires_grad_();
+    Tensor x = (counted({6, 8, 17, 13}, kFloat32) * 0.37).requires_grad_();
+    Tensor w = (counted({12, 4, 3, 3}, kFloat32) * -0.11).requires_grad_();
     Tensor y = conv2d(x, w, ones({12}), 2, 1, 1, 2);
     sum(y * y).backward();
     return std::array{y.to_vector<float>(), x.grad().to_vector<float>(),

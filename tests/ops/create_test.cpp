@@ -7,19 +7,10 @@
 #include "base/error.h"
 #include "ir/registry.h"
 #include "ops/views.h"
+#include "tests/error_of.h"
 
 namespace fg {
 namespace {
-
-template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Create, numbers_decide_the_dtype) {
   EXPECT_EQ(full({2}, 1.5).dtype(), kFloat32);
@@ -58,6 +49,8 @@ TEST(Create, linspace_meets_both_ends) {
   EXPECT_EQ(values.back(), -2);
   EXPECT_EQ(linspace(0, 10, 5, kInt64).to_vector<int64_t>(),
             (std::vector<int64_t>{0, 2, 5, 7, 10}));
+  EXPECT_EQ(linspace(0.9, 2.9, 3, kInt64).to_vector<int64_t>(), (std::vector<int64_t>{0, 1, 2}))
+      << "the ends are truncated first";
   EXPECT_EQ(linspace(2, 9, 1).item<double>(), 2);
   EXPECT_EQ(linspace(2, 9, 0).numel(), 0);
   EXPECT_EQ(logspace(0, 2, 3).to_vector<double>(), (std::vector<double>{1, 10, 100}));

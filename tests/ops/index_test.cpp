@@ -1,33 +1,21 @@
 // Indexing as in Python, and what the gradients of indexing must not depend on.
 #include "ops/index.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 #include <functional>
 
-#include "autograd/node.h"
-#include "base/error.h"
 #include "base/pool.h"
 #include "ops/arithmetic.h"
 #include "ops/compare.h"
 #include "ops/copy.h"
-#include "ops/create.h"
 #include "ops/indexing.h"
 #include "ops/reduce.h"
-#include "ops/views.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
-using Numbers = std::vector<double>;
 constexpr auto kNone = std::nullopt;
-
-Tensor counting(const Dims& sizes) {
-  Tensor result = empty_tensor(sizes, kFloat64);
-  for (int64_t i = 0; i < result.numel(); i++) result.data_ptr<double>()[i] = double(i);
-  return result;
-}
 
 template <class F>
 std::string refusal(F f, ErrorKind kind) {
@@ -45,7 +33,7 @@ Dims sizes_at(const Tensor& x, const std::vector<TensorIndex>& indices) {
 }
 
 TEST(Indexing, mixes_integers_slices_none_and_dots) {
-  Tensor x = counting({2, 3, 4});
+  Tensor x = counted({2, 3, 4});
   EXPECT_EQ(x.index({1, "...", -1}).to_vector<double>(), (Numbers{15, 19, 23}));
   EXPECT_EQ(sizes_at(x, {kNone, 0, kNone, "...", kNone}), (Dims{1, 1, 3, 4, 1}));
   EXPECT_EQ(sizes_at(x, {Slice{1, kNone}, Slice{}, Slice{kNone, kNone, 3}}), (Dims{1, 3, 2}));
@@ -72,7 +60,7 @@ TEST(Indexing, masks_take_as_many_dimensions_as_they_have) {
 }
 
 TEST(Indexing, writes_through_views_and_positions) {
-  Tensor x = counting({3, 2});
+  Tensor x = counted({3, 2});
   x.index_put_({1}, 9);
   x.index_put_({tensor({0, -1}), 0}, 8);
   x.index_put_({x > 8.5}, -1);
@@ -80,7 +68,7 @@ TEST(Indexing, writes_through_views_and_positions) {
 }
 
 TEST(Indexing, a_write_moves_the_gradient_to_the_value) {
-  Tensor x = counting({3, 2}).requires_grad_(), value = counting({2}).requires_grad_();
+  Tensor x = counted({3, 2}).requires_grad_(), value = counted({2}).requires_grad_();
   Tensor y = x * 1;
   y.index_put_({tensor({2, 0})}, value);
   sum(y).backward();
@@ -89,7 +77,7 @@ TEST(Indexing, a_write_moves_the_gradient_to_the_value) {
 }
 
 TEST(Indexing, errors_have_the_kinds_of_pytorch) {
-  Tensor x = counting({4, 3});
+  Tensor x = counted({4, 3});
   EXPECT_EQ(refusal([&] { x.index({0, 0, 0}); }, ErrorKind::index),
             "index: too many indices for a tensor of 2 dimensions");
   EXPECT_EQ(refusal([&] { x.index({tensor({1, 4})}); }, ErrorKind::index),
@@ -106,10 +94,10 @@ TEST(Indexing, errors_have_the_kinds_of_pytorch) {
 }
 
 TEST(Indexing, a_refused_write_changes_nothing) {
-  Tensor x = counting({4, 3});
+  Tensor x = counted({4, 3});
   EXPECT_THROW(x.scatter_(0, tensor({{0, 1, 4}}), 7), Error);
   EXPECT_THROW(x.index_put_({tensor({0, 9})}, 7), Error);
-  EXPECT_EQ(x.to_vector<double>(), counting({4, 3}).to_vector<double>());
+  EXPECT_EQ(x.to_vector<double>(), counted({4, 3}).to_vector<double>());
 }
 
 // Many additions into few places, in float, where the order shows in the last bits.
@@ -148,7 +136,7 @@ TEST(Indexing, half_precision_sums_are_rounded_once) {
 }
 
 TEST(Indexing, the_padding_row_gets_no_gradient) {
-  Tensor weight = counting({4, 2}).requires_grad_();
+  Tensor weight = counted({4, 2}).requires_grad_();
   sum(embedding(weight, tensor({0, 3, 3}), 3)).backward();
   EXPECT_EQ(weight.grad().to_vector<double>(), (Numbers{1, 1, 0, 0, 0, 0, 0, 0}));
 }
@@ -157,6 +145,13 @@ TEST(Indexing, nonzero_counts_nan_and_knows_zero_dims) {
   EXPECT_EQ(nonzero(tensor({NAN, -0., 2.})).to_vector<int64_t>(), (std::vector<int64_t>{0, 2}));
   EXPECT_EQ(nonzero(tensor(1.)).sizes(), (Dims{1, 0}));
   EXPECT_EQ(nonzero(tensor(0.)).sizes(), (Dims{0, 0}));
+}
+
+TEST(Index, a_zero_dim_source_is_one_element) {
+  Tensor x = doubles({1, 2}), source = doubles({5}).view({});
+  EXPECT_EQ(values(scatter(x, 0, tensor({1}), source)), (Numbers{1, 5}));
+  EXPECT_EQ(error_of([&] { scatter(x, 0, tensor({1, 1, 0}), source); }),
+            "scatter: index of sizes [3] must be no larger than src of sizes []");
 }
 
 }  // namespace

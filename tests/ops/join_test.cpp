@@ -1,24 +1,10 @@
 #include "ops/join.h"
 
-#include <gtest/gtest.h>
-
-#include "base/error.h"
-#include "ops/create.h"
 #include "ops/reduce.h"
-#include "ops/views.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
-
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
 
 TEST(Join, cat_promotes_and_skips_empty_vectors) {
   Tensor x = ones({2, 2}, kFloat32), i = ones({1, 2}, kInt64), empty = zeros({0}, kFloat64);
@@ -42,13 +28,13 @@ TEST(Join, reads_any_layout) {
 
 TEST(Join, errors_say_what_was_expected) {
   Tensor x = ones({2, 3});
-  EXPECT_EQ(refusal([&] { cat({}); }), "cat: expected a non-empty list of tensors");
-  EXPECT_EQ(refusal([&] { cat({x, ones({3})}); }),
+  EXPECT_EQ(error_of([&] { cat({}); }), "cat: expected a non-empty list of tensors");
+  EXPECT_EQ(error_of([&] { cat({x, ones({3})}); }),
             "cat: tensors must have equally many dimensions, got sizes [2, 3] and [3]");
-  EXPECT_EQ(refusal([&] { cat({x, ones({2, 2})}); }),
+  EXPECT_EQ(error_of([&] { cat({x, ones({2, 2})}); }),
             "cat: sizes [2, 3] and [2, 2] differ in another dimension than 0; they must be equal "
             "there");
-  EXPECT_EQ(refusal([&] { stack({x, ones({3})}); }),
+  EXPECT_EQ(error_of([&] { stack({x, ones({3})}); }),
             "stack: all tensors must have equal sizes, but got [2, 3] at entry 0 and [3] at entry "
             "1");
 }

@@ -1,30 +1,14 @@
 // Losses: reductions, node names, special targets and errors as in PyTorch.
 #include "ops/loss.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "autograd/node.h"
-#include "base/error.h"
 #include "ops/dropout.h"
 #include "ops/reduce.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
-
-using Numbers = std::vector<double>;
-Numbers values(const Tensor& t) { return t.to_vector<double>(); }
-Tensor doubles(const Numbers& numbers) { return tensor(numbers, kFloat64); }
-std::string node_of(const Tensor& t) { return std::string(t.grad_fn()->name()); }
-std::string error_of(const std::function<void()>& f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "no error";
-}
 
 TEST(Loss, reductions_are_none_mean_and_sum) {
   Tensor x = doubles({1, 2}), y = doubles({0, 4});

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <limits>
 
 #include "autograd/node.h"
@@ -11,45 +10,37 @@
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/views.h"
+#include "tests/error_of.h"
 
 namespace fg {
 namespace {
-
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 Tensor leaf(const Dims& sizes) { return ones(sizes).requires_grad_(); }
 std::string node(const Tensor& x) { return x.grad_fn()->name(); }
 
 TEST(Matmul, errors_say_what_came_and_what_was_expected) {
-  EXPECT_EQ(message([] { matmul(ones({2, 3, 4}), ones({5, 6})); }),
+  EXPECT_EQ(error_of([] { matmul(ones({2, 3, 4}), ones({5, 6})); }),
             "matmul: inner sizes differ: got [2, 3, 4] x [5, 6]; the last axis of a must equal the "
             "first of b");
-  EXPECT_EQ(message([] { mm(ones({2, 3}), ones({4, 5})); }),
+  EXPECT_EQ(error_of([] { mm(ones({2, 3}), ones({4, 5})); }),
             "mm: inner sizes differ: got [2, 3] x [4, 5]; the last axis of a must equal the first "
             "of b");
-  EXPECT_EQ(message([] { mm(ones({3}), ones({3, 4})); }),
+  EXPECT_EQ(error_of([] { mm(ones({3}), ones({3, 4})); }),
             "mm: expected tensors of 2 and 2 dimensions, got [3] x [3, 4]");
-  EXPECT_EQ(message([] { mm(ones({2, 2}), ones({2, 2}, kFloat64)); }),
+  EXPECT_EQ(error_of([] { mm(ones({2, 2}), ones({2, 2}, kFloat64)); }),
             "mm: expected operands of the same dtype, got float32 and float64; convert one with "
             "to()");
-  EXPECT_EQ(message([] { bmm(ones({2, 3, 4}), ones({3, 4, 5})); }),
+  EXPECT_EQ(error_of([] { bmm(ones({2, 3, 4}), ones({3, 4, 5})); }),
             "bmm: batch sizes differ: got [2, 3, 4] x [3, 4, 5]; use matmul to broadcast");
-  EXPECT_EQ(message([] { matmul(ones({}), ones({3})); }),
+  EXPECT_EQ(error_of([] { matmul(ones({}), ones({3})); }),
             "matmul: expected at least one dimension each, got [] x [3]; use mul for numbers");
-  EXPECT_EQ(message([] { dot(ones({2}), ones({3})); }),
+  EXPECT_EQ(error_of([] { dot(ones({2}), ones({3})); }),
             "dot: expected vectors of equal sizes, got [2] and [3]");
   EXPECT_EQ(
-      message([] { linear(ones({2, 3}), ones({4, 5})); }),
+      error_of([] { linear(ones({2, 3}), ones({4, 5})); }),
       "linear: got an input of sizes [2, 3] and a weight of sizes [4, 5]; the last sizes must "
       "be equal, and the weight a matrix");
-  EXPECT_EQ(message([] { addmm(ones({3}), ones({2, 3}), ones({3, 4})); }),
+  EXPECT_EQ(error_of([] { addmm(ones({3}), ones({2, 3}), ones({3, 4})); }),
             "addmm: self has sizes [3], which do not expand to the sizes [2, 4] of the product");
 }
 

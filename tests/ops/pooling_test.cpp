@@ -1,31 +1,13 @@
 #include "ops/pooling.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
-#include <functional>
 
-#include "autograd/node.h"
-#include "base/error.h"
 #include "ops/arithmetic.h"
-#include "ops/create.h"
-#include "ops/views.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
-std::string message(const std::function<void()>& call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
-
-Tensor counted(const Dims& sizes, DType dtype = kFloat32) {
-  return reshape(arange(product(sizes).value(), dtype), sizes);
-}
 using Values = std::vector<double>;
 
 TEST(Pooling, the_maximum_prefers_nan_and_the_first_of_equals) {
@@ -68,18 +50,18 @@ TEST(Pooling, records_the_nodes_of_pytorch) {
 
 TEST(Pooling, errors_say_what_came_and_what_was_expected) {
   Tensor x = ones({2, 3, 8, 8});
-  EXPECT_EQ(message([&] { max_pool2d(x, 3, {}, 2); }),
+  EXPECT_EQ(error_of([&] { max_pool2d(x, 3, {}, 2); }),
             "max_pool2d: padding [2, 2] must be at most half of the kernel [3, 3] with dilation "
             "[1, 1]");
-  EXPECT_EQ(message([&] { max_pool2d(ones({2, 3, 2, 2}), 3); }),
+  EXPECT_EQ(error_of([&] { max_pool2d(ones({2, 3, 2, 2}), 3); }),
             "max_pool2d: the kernel [3, 3] is larger than the padded input; the result would have "
             "size 0");
-  EXPECT_EQ(message([&] { max_pool2d(ones({8, 8}), 3); }),
+  EXPECT_EQ(error_of([&] { max_pool2d(ones({8, 8}), 3); }),
             "max_pool2d: expects an input of channels and planes, with or without a batch, where "
             "only the batch may be empty; got sizes [8, 8]");
-  EXPECT_EQ(message([&] { avg_pool2d(x, 2, {}, 0, false, true, 0); }),
+  EXPECT_EQ(error_of([&] { avg_pool2d(x, 2, {}, 0, false, true, 0); }),
             "avg_pool2d: divisor_override must not be zero");
-  EXPECT_EQ(message([&] { avg_pool2d(ones({1, 4, 4}, kInt32), 2); }),
+  EXPECT_EQ(error_of([&] { avg_pool2d(ones({1, 4, 4}, kInt32), 2); }),
             "avg_pool2d: not implemented for int32; convert to a floating dtype");
   EXPECT_EQ(max_pool2d(ones({0, 3, 8, 8}), 2).sizes(), (Dims{0, 3, 4, 4}));
 }

@@ -1,26 +1,9 @@
 #include "ops/rearrange.h"
 
-#include <gtest/gtest.h>
-
-#include "autograd/node.h"
-#include "base/error.h"
-#include "ops/create.h"
-#include "ops/views.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
-
-using Numbers = std::vector<double>;
-
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
 
 TEST(Rearrange, repeat_never_shares_memory) {
   Tensor x = tensor({1., 2.});
@@ -63,13 +46,13 @@ TEST(Rearrange, diag_reads_matrices_and_makes_them) {
 
 TEST(Rearrange, errors_say_what_was_expected) {
   Tensor x = ones({2, 3});
-  EXPECT_EQ(refusal([&] { repeat(x, {2}); }),
+  EXPECT_EQ(error_of([&] { repeat(x, {2}); }),
             "repeat: 1 repeats for a tensor of 2 dimensions; give at least as many");
-  EXPECT_EQ(refusal([&] { roll(x, {1, 2}); }),
+  EXPECT_EQ(error_of([&] { roll(x, {1, 2}); }),
             "roll: got 2 shifts for 0 dims; give one shift per dimension");
-  EXPECT_EQ(refusal([&] { pad(x, {3, 0}, "reflect"); }),
+  EXPECT_EQ(error_of([&] { pad(x, {3, 0}, "reflect"); }),
             "pad: reflect pads (3, 0) must be less than the size 3 of dimension 1");
-  EXPECT_EQ(refusal([&] { tril(ones({3})); }),
+  EXPECT_EQ(error_of([&] { tril(ones({3})); }),
             "tril: expects at least 2 dimensions, but self has sizes [3]");
 }
 

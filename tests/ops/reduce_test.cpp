@@ -172,5 +172,11 @@ TEST(Reduce, NormsOfEveryOrder) {
   EXPECT_NEAR(norm(x, 3).item<double>(), std::cbrt(91), 1e-12);
 }
 
+TEST(Reduce, a_correction_beyond_the_count_gives_the_gradient_of_pytorch) {
+  Tensor x = tensor({1., 2., 4.}, kFloat64).requires_grad_();
+  fg::std(x, OptDims(), OptScalar(Scalar(300))).backward();  // infinite
+  EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{0, 0, 0}));
+}
+
 }  // namespace
 }  // namespace fg

@@ -1,19 +1,14 @@
 #include "ops/sort.h"
 
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
-#include "ops/create.h"
-#include "ops/views.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
-using Numbers = std::vector<double>;
 using Positions = std::vector<int64_t>;
 
 TEST(Sort, puts_nan_last_and_keeps_the_order_of_equals) {

@@ -1,31 +1,15 @@
 // Functions of one operand: dtypes, special points and errors as in PyTorch.
 #include "ops/unary.h"
 
-#include <gtest/gtest.h>
-
 #include <cmath>
 
-#include "autograd/node.h"
-#include "base/error.h"
 #include "ops/arithmetic.h"
-#include "ops/reduce.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
 constexpr double kInf = INFINITY;
-using Numbers = std::vector<double>;
-
-Numbers values(const Tensor& t) { return t.to_vector<double>(); }
-Tensor doubles(const Numbers& numbers) { return tensor(numbers, kFloat64); }
-
-template <class F>
-Numbers gradient(F f, const Numbers& at) {
-  Tensor x = doubles(at).requires_grad_();
-  sum(f(x)).backward();
-  return values(x.grad());
-}
-
 TEST(Unary, integers_become_the_default_float_where_results_are_not_whole) {
   EXPECT_EQ(exp(tensor({1})).dtype(), kFloat32);
   EXPECT_EQ(sqrt(tensor({true})).dtype(), kFloat32);

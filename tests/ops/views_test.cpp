@@ -1,38 +1,16 @@
 // What is special about views: shared memory, the node they record, what autograd allows.
 #include "ops/views.h"
 
-#include <gtest/gtest.h>
-
-#include "autograd/node.h"
-#include "base/error.h"
 #include "ops/arithmetic.h"
 #include "ops/copy.h"
-#include "ops/create.h"
 #include "ops/reduce.h"
+#include "tests/ops/values.h"
 
 namespace fg {
 namespace {
 
-Tensor counting(const Dims& sizes) {
-  Tensor result = empty_tensor(sizes, kFloat64);
-  for (int64_t i = 0; i < result.numel(); i++) result.data_ptr<double>()[i] = double(i);
-  return result;
-}
-
-std::string node(const Tensor& tensor) { return tensor.grad_fn()->name(); }
-
-template <class F>
-std::string refusal(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    return e.what();
-  }
-  return "accepted";
-}
-
 TEST(Views, share_the_memory_of_their_base) {
-  Tensor x = counting({2, 3});
+  Tensor x = counted({2, 3}).clone();
   for (const Tensor& part : {view(x, {6}), transpose(x, 0, 1), select(x, 0, 1), diagonal(x),
                              unfold(x, 1, 2, 1), squeeze(unsqueeze(x, 0)), expand(x, {2, 2, 3})}) {
     EXPECT_TRUE(part.is_view());
@@ -43,30 +21,30 @@ TEST(Views, share_the_memory_of_their_base) {
 }
 
 TEST(Views, have_the_nodes_of_pytorch) {
-  Tensor x = counting({1, 4}).requires_grad_();
-  EXPECT_EQ(node(squeeze(x)), "SqueezeBackward0");
-  EXPECT_EQ(node(squeeze(x, 0)), "SqueezeBackward1");
-  EXPECT_EQ(node(squeeze(x, Dims{0, 1})), "SqueezeBackward2");
-  EXPECT_EQ(node(t(x)), "TBackward0");
-  EXPECT_EQ(node(numpy_T(x)), "PermuteBackward0");
-  EXPECT_EQ(node(chunk(x, 2, 1)[1]), "SplitBackward0");
-  EXPECT_EQ(node(split(x, Dims{1, 3}, 1)[0]), "SplitWithSizesBackward0");
-  EXPECT_EQ(node(flatten(x)), "ViewBackward0");
-  EXPECT_EQ(node(narrow(x, 1, 0, 2)), "SliceBackward0");
+  Tensor x = counted({1, 4}).requires_grad_();
+  EXPECT_EQ(node_of(squeeze(x)), "SqueezeBackward0");
+  EXPECT_EQ(node_of(squeeze(x, 0)), "SqueezeBackward1");
+  EXPECT_EQ(node_of(squeeze(x, Dims{0, 1})), "SqueezeBackward2");
+  EXPECT_EQ(node_of(t(x)), "TBackward0");
+  EXPECT_EQ(node_of(numpy_T(x)), "PermuteBackward0");
+  EXPECT_EQ(node_of(chunk(x, 2, 1)[1]), "SplitBackward0");
+  EXPECT_EQ(node_of(split(x, Dims{1, 3}, 1)[0]), "SplitWithSizesBackward0");
+  EXPECT_EQ(node_of(flatten(x)), "ViewBackward0");
+  EXPECT_EQ(node_of(narrow(x, 1, 0, 2)), "SliceBackward0");
 }
 
 TEST(Views, reshape_copies_only_when_it_must) {
-  Tensor x = counting({2, 3}).requires_grad_();
+  Tensor x = counted({2, 3}).requires_grad_();
   Tensor shared = reshape(x, {3, 2}), copied = reshape(t(x), {6});
   EXPECT_TRUE(shared.is_view());
   EXPECT_FALSE(copied.is_view());
-  EXPECT_EQ(node(copied), "UnsafeViewBackward0");
+  EXPECT_EQ(node_of(copied), "UnsafeViewBackward0");
   EXPECT_EQ(copied.to_vector<double>(), (std::vector<double>{0, 3, 1, 4, 2, 5}));
   EXPECT_TRUE(flatten(view(x, {6})).is_view());
 }
 
 TEST(Views, a_view_of_one_node_may_be_written_and_the_base_learns_of_it) {
-  Tensor x = counting({2, 2}).requires_grad_();
+  Tensor x = counted({2, 2}).requires_grad_();
   Tensor y = x * 1;
   t(y).mul_(3);
   sum(y).backward();
@@ -74,39 +52,44 @@ TEST(Views, a_view_of_one_node_may_be_written_and_the_base_learns_of_it) {
 }
 
 TEST(Views, parts_of_a_multiple_view_may_not_be_written) {
-  Tensor x = counting({2, 2}).requires_grad_();
+  Tensor x = counted({2, 2}).requires_grad_();
   Tensor y = x * 1;
-  EXPECT_NE(refusal([&] { unbind(y)[0].mul_(2); }).find("several views"), std::string::npos);
-  EXPECT_NE(refusal([&] { split(y, 1)[0].mul_(2); }).find("several views"), std::string::npos);
-  Tensor plain = counting({2, 2});
+  EXPECT_NE(error_of([&] { unbind(y)[0].mul_(2); }).find("several views"), std::string::npos);
+  EXPECT_NE(error_of([&] { split(y, 1)[0].mul_(2); }).find("several views"), std::string::npos);
+  Tensor plain = counted({2, 2});
   Tensor part = unbind(plain)[0];
-  EXPECT_NE(refusal([&] { part.mul_(sum(x)); }).find("several views"), std::string::npos);
+  EXPECT_NE(error_of([&] { part.mul_(sum(x)); }).find("several views"), std::string::npos);
 }
 
 TEST(Views, outputs_without_gradient_count_as_zero) {
-  Tensor x = counting({3, 2}).requires_grad_();
+  Tensor x = counted({3, 2}).requires_grad_();
   sum(unbind(x)[1] * 2).backward();
   EXPECT_EQ(x.grad().to_vector<double>(), (std::vector<double>{0, 0, 2, 2, 0, 0}));
 }
 
 TEST(Views, detach_shares_memory_and_forgets_the_gradient) {
-  Tensor x = counting({2}).requires_grad_();
+  Tensor x = counted({2}).requires_grad_();
   EXPECT_FALSE(detach(x).requires_grad());
   EXPECT_EQ(detach(x).data_ptr(), x.data_ptr());
 }
 
 TEST(Views, errors_say_what_was_expected) {
-  Tensor x = counting({4, 3});
-  EXPECT_EQ(refusal([&] { narrow(x, 0, 3, 2); }),
+  Tensor x = counted({4, 3});
+  EXPECT_EQ(error_of([&] { narrow(x, 0, 3, 2); }),
             "narrow: start 3 + length 2 exceeds the size 4 of dimension 0");
-  EXPECT_EQ(refusal([&] { split(x, 0); }),
+  EXPECT_EQ(error_of([&] { split(x, 0); }),
             "split: split_size is 0, but dimension 0 has size 4; use at least 1");
-  EXPECT_EQ(refusal([&] { split(x, Dims{1, 1}); }),
+  EXPECT_EQ(error_of([&] { split(x, Dims{1, 1}); }),
             "split_with_sizes: sizes [1, 1] add up to 2, but dimension 0 has size 4");
-  EXPECT_EQ(refusal([&] { unflatten(x, 0, {3, -1}); }),
+  EXPECT_EQ(error_of([&] { unflatten(x, 0, {3, -1}); }),
             "unflatten: sizes [3, -1] do not multiply to the size 4 of dimension 0");
-  EXPECT_EQ(refusal([&] { select(x, 0, 4); }),
+  EXPECT_EQ(error_of([&] { select(x, 0, 4); }),
             "select: index 4 is out of bounds for dimension 0 with size 4");
+}
+
+TEST(Views, movedim_checks_its_dimensions_even_if_there_are_none) {
+  EXPECT_EQ(movedim(doubles({1}).view({}), -1, 0).dim(), 0);
+  EXPECT_THROW(movedim(doubles({1}).view({}), -9, 0), Error);
 }
 
 }  // namespace

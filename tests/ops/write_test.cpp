@@ -2,19 +2,10 @@
 #include <gtest/gtest.h>
 
 #include "foregrad.h"
+#include "tests/error_of.h"
 
 namespace fg {
 namespace {
-
-template <class F>
-std::string error_of(F call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    return error.what();
-  }
-  return "no error";
-}
 
 TEST(Out, results_go_into_the_given_tensors) {
   Tensor a = tensor({1., 2.}), b = tensor({3., 4.}), result = empty({0});

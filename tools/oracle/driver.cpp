@@ -274,13 +274,7 @@ Json answer(const Json& request) {
 
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
-    Json id;
-    Json result = guarded([&] {
-      Json request = Json::parse(line);
-      id = request.value("id", Json());
-      return answer(request);
-    });
-    result["id"] = id;
+    Json result = guarded([&] { return answer(Json::parse(line)); });
     // Messages may hold any bytes.
     std::cout << result.dump(-1, ' ', false, Json::error_handler_t::replace) << std::endl;
   }

@@ -122,10 +122,13 @@ class Known:
         self.used = collections.Counter()
 
     def reason(self, row):
+        if row["aspect"] in ("crash", "the comparison died"):
+            return None  # whatever the function
         for entry in self.entries:
             if all(re.search(entry[field], row[field]) for field in
                    ("function", "aspect", "input", "ours", "torch", "form") if field in entry):
                 self.used[entry["reason"]] += 1
+                entry["used"] = True
                 return entry["reason"]
         return None
 
@@ -217,6 +220,11 @@ def main():
     print("\nexplained (known.toml):" if known.used else "")
     for reason, count in known.used.most_common():
         print(f"  {count:5} {reason}")
+    if not options.function and not options.family:
+        unused = [e["reason"] for e in known.entries if "used" not in e]
+        print(f"{len(unused)} entries of known.toml explained nothing with this seed")
+        for reason in unused:
+            print(f"        {reason}")
     print("without a counterpart in PyTorch: " + ", ".join(f.name for f in alone))
     if options.json:
         Path(options.json).write_text(json.dumps(
