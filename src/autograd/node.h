@@ -124,7 +124,6 @@ class Node : public Counted {
   }
   // The last reference is gone. An accumulator is kept by its leaf, anything else is deleted.
   virtual void dispose() { delete this; }
-  void replace_next_edge(size_t i, Edge edge) { edges_[i] = std::move(edge); }
 
   size_t num_outputs() const { return metadata_.size(); }
   const InputMetadata& input_metadata(size_t i) const { return metadata_[i]; }

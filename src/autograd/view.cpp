@@ -1,6 +1,7 @@
 #include "autograd/view.h"
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/graph_task.h"
 #include "autograd/op_node.h"
 #include "base/fail.h"
 #include "ir/registry.h"
@@ -34,8 +35,6 @@ CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
       writer_(std::move(writer)) {
   add_input_metadata(base.sizes(), base.dtype());
   add_next_edge(gradient_edge(base));
-  // The writer is asked through this node only: what it wants for the view, the base wants.
-  writer_->replace_next_edge(0, next_edge(0));
   for (size_t i = 1; i < writer_->next_edges().size(); i++) add_next_edge(writer_->next_edge(i));
 }
 
@@ -47,6 +46,11 @@ Tensors CopySlices::apply(Tensors&& grads) {
     fail(
         "CopySlices: trying to backward through the graph a second time; pass retain_graph=true to "
         "the first backward to keep it");
+  }
+  // The writer is asked through this node only: what the base wants, the view wants.
+  GraphTask* task = current_task();
+  if (task && task->restricted && should_compute(0) && writer_->next_edge(0).is_valid()) {
+    task->state(writer_->next_edge(0).node.get()).needed = true;
   }
   Tensor whole = empty_strided_tensor(base_sizes_, base_strides_, grads[0].dtype());
   whole.copy_(grads[0]);
