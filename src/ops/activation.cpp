@@ -100,6 +100,10 @@ const auto hardtanh_entry =
                fail(ErrorKind::value, "hardtanh: min_val {} is greater than max_val {}", min.text(),
                     max.text());
              }
+             if (self.dtype() == kUInt8 && (min.to_double() < 0 || max.to_double() < 0)) {
+               fail("hardtanh: uint8 has no negative limits, got {} and {}; convert the input",
+                    min.text(), max.text());
+             }
              return hardtanh_p.with({min, max}, self);
            })
         .vjp("HardtanhBackward0", wrt(0, saves::in(0),

@@ -189,6 +189,10 @@ const auto clamp_entry =
                fail("clamp: at least one of min and max must be given");
              }
              Tensor result = self;
+             if (min.defined() && max.defined()) {  // all three have a say
+               const Tensor* all[] = {&self, &min, &max};
+               result = self.to(result_type(all));
+             }
              if (min.defined()) result = maximum_p(result, min);
              return max.defined() ? minimum_p(result, max) : result;
            })

@@ -197,7 +197,7 @@ Tensor entropy_of_classes(const Tensor& self, const Tensor& target, const Tensor
   int64_t axis = class_axis(self);
   Tensor scores = log_softmax(self, axis);
   Tensor loss = nll_loss(scores, target, weight, ignored, reduction);
-  if (smoothing == 0) return loss;
+  if (!(smoothing > 0)) return loss;
   Tensor smooth = smooth_part(scores, target, weight, ignored, reduction);
   return loss * (1 - smoothing) + smooth * smoothing / ops::number_of(self.dim_size(axis));
 }

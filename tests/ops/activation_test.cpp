@@ -56,5 +56,10 @@ TEST(Activation, relu_in_place_needs_only_its_result) {
   EXPECT_EQ(values(x.grad()), (Numbers{0, 1}));
 }
 
+TEST(Activation, hardtanh_of_bytes_needs_limits_that_fit) {
+  EXPECT_EQ(error_of([] { hardtanh(tensor({5}, kUInt8)); }),
+            "hardtanh: uint8 has no negative limits, got -1 and 1; convert the input");
+}
+
 }  // namespace
 }  // namespace fg

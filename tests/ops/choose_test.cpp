@@ -82,5 +82,10 @@ TEST(Choose, lerp_reaches_both_ends_exactly) {
             "dtype");
 }
 
+TEST(Choose, all_operands_of_clamp_decide_its_dtype) {
+  Tensor low = tensor(2, kInt8), high = tensor(3, kInt16);
+  EXPECT_EQ(clamp(tensor({true, false}), low, high).dtype(), kInt16);
+}
+
 }  // namespace
 }  // namespace fg

@@ -92,5 +92,11 @@ TEST(Views, movedim_checks_its_dimensions_even_if_there_are_none) {
   EXPECT_THROW(movedim(doubles({1}).view({}), -9, 0), Error);
 }
 
+TEST(Views, of_nothing_fit_any_layout) {
+  Tensor x = transpose(empty({0, 2, 3}), 1, 2);
+  EXPECT_EQ(view(x, {0, 3, 2}).strides(), x.strides());
+  EXPECT_EQ(view(x, {5, 0}).sizes(), (Dims{5, 0}));
+}
+
 }  // namespace
 }  // namespace fg
