@@ -2,6 +2,7 @@
 #pragma once
 
 #include "autograd/autograd.h"
+#include "autograd/function.h"
 #include "autograd/gradcheck.h"
 #include "base/error.h"
 #include "base/level.h"

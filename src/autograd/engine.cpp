@@ -8,6 +8,7 @@
 #include "autograd/hooks.h"
 #include "autograd/sum_to.h"
 #include "base/fail.h"
+#include "base/interrupt.h"
 #include "ops/arithmetic.h"
 
 namespace fg::autograd {
@@ -193,6 +194,7 @@ void run_task(GraphTask& task, const std::vector<Edge>& roots) {
   while (!ready.empty()) {
     NodeState* state = ready.top();
     ready.pop();
+    poll_interrupt();
     run.evaluate(*state);
   }
 }

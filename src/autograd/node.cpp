@@ -25,7 +25,9 @@ struct NodeReaper {
     graph_counters.freeing_nodes = true;
     while (auto* node = static_cast<Node*>(graph_counters.dead_nodes)) {
       graph_counters.dead_nodes = node->next_dead_;
-      if (node->lost_last_reference()) node->dispose();
+      if (!node->lost_last_reference()) continue;
+      if (void* face = std::exchange(node->face, nullptr)) release_face(face);
+      node->dispose();
     }
     graph_counters.freeing_nodes = false;
   }

@@ -14,6 +14,7 @@
 namespace fg::autograd {
 
 class Node;
+class SavedValue;
 
 // Finds a node without keeping it alive.
 class WeakNode {
@@ -98,7 +99,7 @@ struct NodeHooks : Counted {
   Ref<HookHandle::Cell> cell_;
 };
 
-class Node : public Counted {
+class Node : public Faced {
  public:
   Node();
   virtual ~Node() = default;
@@ -111,6 +112,10 @@ class Node : public Counted {
   virtual Tensors apply(Tensors&& grads) = 0;
   // Frees what was saved for backward; using the node again is an error afterwards.
   virtual void release_variables() {}
+  // What the node keeps for backward, with PyTorch's names: "self", "other", "result".
+  virtual size_t saved_count() const { return 0; }
+  virtual SavedValue* saved_value(size_t) { return nullptr; }
+  virtual std::string saved_name(size_t) const { return {}; }
 
   const SmallVector<Edge, 2>& next_edges() const { return edges_; }
   const Edge& next_edge(size_t i) const { return edges_[i]; }

@@ -3,6 +3,7 @@
 #include <bit>
 
 #include "base/fail.h"
+#include "ir/schema.h"
 
 namespace fg::autograd {
 
@@ -101,8 +102,7 @@ Tensors OpNode::apply(Tensors&& grads) {
   if (released_) {
     fail(
         "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they "
-        "were freed); pass retain_graph=true to the first backward to keep them",
+        "they were freed); pass retain_graph=true to the first backward to keep them",
         name());
   }
   for (const ir::Rule& rule : gradient_.rules) run_rule(rule, grads, results);
@@ -116,22 +116,31 @@ void OpNode::release_variables() {
   for (SavedValue& value : saved_) value.reset();
 }
 
-std::vector<std::pair<std::string, Tensor>> OpNode::saved_tensors() {
-  std::vector<std::pair<std::string, Tensor>> out;
-  auto input_name = [&](int i) {
-    return i < static_cast<int>(gradient_.input_names.size()) ? gradient_.input_names[i]
-                                                              : fmt::format("input{}", i);
-  };
-  for (int i = 0; i < inputs_; i++) {
-    if (!(saves_.in >> i & 1)) continue;
-    for (int e = 0; e < list_size(i); e++) out.emplace_back(input_name(i), unpack_input(i, e));
-  }
-  for (int i = 0; i < 32; i++) {
-    if (saves_.out >> i & 1) {
-      out.emplace_back(i == 0 ? "result" : fmt::format("result{}", i), unpack_output(i));
+// The argument that an input is: inputs are the tensor arguments in order.
+static std::string_view input_name(const ir::Schema& schema, int input) {
+  for (size_t i = 0; i < schema.argument_count; i++) {
+    if (schema.arguments[i].type <= ir::Type::opt_tensors && input-- == 0) {
+      return schema.arguments[i].name;
     }
   }
-  return out;
+  return {};
+}
+
+std::string OpNode::saved_name(size_t index) const {
+  const ir::Schema* schema = gradient_.schema;
+  auto place = static_cast<int>(index);
+  for (int i = 0; i < inputs_; i++) {
+    if (!(saves_.in >> i & 1)) continue;
+    if (place < elements(i)) return schema ? std::string(input_name(*schema, i)) : "self";
+    place -= elements(i);
+  }
+  bool several = schema && schema->return_count > 1;
+  for (int i = 0; i < 32; i++) {
+    if ((saves_.out >> i & 1) && place-- == 0) {
+      return several ? fmt::format("result{}", i) : "result";
+    }
+  }
+  return {};
 }
 
 }  // namespace fg::autograd

@@ -19,14 +19,16 @@ class OpNode : public Node, private ir::VjpSource {
   void connect(ir::Operands inputs, const Tensor* original = nullptr);
   void save_outputs(std::span<const Tensor> outputs, bool inplace_on_view = false);
 
-  // The saved values by name: _saved_self, _saved_result ...
-  std::vector<std::pair<std::string, Tensor>> saved_tensors();
+  size_t saved_count() const override { return saved_.size(); }
+  SavedValue* saved_value(size_t i) override { return &saved_[i]; }
+  std::string saved_name(size_t i) const override;
 
  private:
   Tensor unpack_input(int input, int element) override;
   Tensor unpack_output(int output) override;
   const ir::ShapeOf& shape(int input, int element) override;
-  int list_size(int input) override { return input == list_input_ ? list_count_ : 1; }
+  int list_size(int input) override { return elements(input); }
+  int elements(int input) const { return input == list_input_ ? list_count_ : 1; }
   bool needs(int input, int element) override;
   size_t flat(int input, int element) const;
   void run_rule(const ir::Rule& rule, const Tensors& grads, Tensors& results);

@@ -22,6 +22,10 @@ class SavedValue {
   Tensor unpack(const Node* saved_for) const;
   void reset();  // frees the value; unpack is an error afterwards
   bool is_freed() const { return freed_; }
+  // What is kept, for those who look for references: the tensor, or what a pack hook made of it.
+  const Tensor& held() const { return data_; }
+  const std::any* packed() const { return is_packed() ? &rare_->packed : nullptr; }
+  const UnpackHook* unpack_hook() const { return is_packed() ? &rare_->unpack : nullptr; }
 
   // Hooks for this value alone: errors when freed, undefined or already hooked.
   void register_hooks(PackHook pack, UnpackHook unpack);

@@ -22,17 +22,25 @@ class Callback<R(Args...)> {
 
   R operator()(Args... args) const { return body_->call(std::forward<Args>(args)...); }
   explicit operator bool() const { return static_cast<bool>(body_); }
+  // The object of another language that this calls; null for C++ functions. A callable with a
+  // method `face` names it.
+  void* face() const { return body_ && body_->use_count() == 1 ? body_->face() : nullptr; }
 
  private:
   struct Body : Counted {
     virtual ~Body() = default;
     virtual R call(Args... args) = 0;
+    virtual void* face() const { return nullptr; }
     static void destroy(Body* body) { delete body; }
   };
   template <class F>
   struct Holder : Body {
     explicit Holder(F f) : function(std::move(f)) {}
     R call(Args... args) override { return function(std::forward<Args>(args)...); }
+    void* face() const override {
+      if constexpr (requires { function.face(); }) return function.face();
+      return nullptr;
+    }
     F function;
   };
   template <class F>

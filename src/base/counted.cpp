@@ -2,16 +2,10 @@
 
 namespace fg {
 
-static LanguageHooks hooks{};
+static void (*release_in_language)(void* face) noexcept = nullptr;
 
-void set_language_hooks(LanguageHooks new_hooks) { hooks = new_hooks; }
+void set_face_release(void (*release)(void* face) noexcept) { release_in_language = release; }
 
-void Counted::retain_language(uintptr_t object) noexcept {
-  hooks.retain(reinterpret_cast<void*>(object));
-}
-
-void Counted::release_language(uintptr_t object) noexcept {
-  hooks.release(reinterpret_cast<void*>(object));
-}
+void release_face(void* face) noexcept { release_in_language(face); }
 
 }  // namespace fg

@@ -1,7 +1,5 @@
-// Intrusive reference counts whose ownership can pass to a language object.
-// The state is either `count << 1 | 1`, or the address of the object of another language that owns
-// this one: from then on that language's count is the count (as nanobind's intrusive_counter), so
-// one C++ object has one Python object and identity survives.
+// Intrusive reference counts, and the face: the object of another language that stands for a C++
+// object, one for one, so that identity survives (a Python object for a tensor or a node).
 #pragma once
 
 #include <atomic>
@@ -11,58 +9,39 @@
 
 namespace fg {
 
-struct LanguageHooks {
-  void (*retain)(void* object) noexcept;
-  void (*release)(void* object) noexcept;
-};
-void set_language_hooks(LanguageHooks hooks);
-
 class Counted {
  public:
   Counted() = default;
   Counted(const Counted&) = delete;
   Counted& operator=(const Counted&) = delete;
 
-  void retain() const noexcept {
-    uintptr_t state = state_.load(std::memory_order_relaxed);
-    while (state & 1) {
-      if (state_.compare_exchange_weak(state, state + 2, std::memory_order_relaxed)) return;
-    }
-    retain_language(state);
-  }
-  // True when the last reference went and the caller must destroy the object.
+  void retain() const noexcept { count_.fetch_add(1, std::memory_order_relaxed); }
+  // True when the last reference went and the caller must destroy the object. The count stays at
+  // one then: a weak reference may still find the object and take it over.
   bool release() const noexcept {
-    uintptr_t state = state_.load(std::memory_order_relaxed);
-    while (state & 1) {
-      if (state == 3) {  // the only reference: nobody else can change the count any more
-        (void)state_.load(std::memory_order_acquire);  // sees what the others did with it
-        return true;
-      }
-      if (state_.compare_exchange_weak(state, state - 2, std::memory_order_acq_rel)) return false;
+    uint32_t count = count_.load(std::memory_order_relaxed);
+    while (count > 1) {
+      if (count_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return false;
     }
-    release_language(state);
-    return false;
+    (void)count_.load(std::memory_order_acquire);  // sees what the others did with it
+    return true;
   }
-  // 0 when a language object owns this one.
-  size_t use_count() const noexcept {
-    uintptr_t state = state_.load(std::memory_order_acquire);
-    return state & 1 ? state >> 1 : 0;
-  }
-  // Hands the native references over: the language object must already hold `use_count()` more.
-  void set_language_object(void* object) noexcept {
-    state_.store(reinterpret_cast<uintptr_t>(object), std::memory_order_release);
-  }
-  void* language_object() const noexcept {
-    uintptr_t state = state_.load(std::memory_order_acquire);
-    return state & 1 ? nullptr : reinterpret_cast<void*>(state);
-  }
+  size_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }
 
  private:
-  static void retain_language(uintptr_t object) noexcept;
-  static void release_language(uintptr_t object) noexcept;
-
-  mutable std::atomic<uintptr_t> state_{3};  // one native reference: that of the creator
+  mutable std::atomic<uint32_t> count_{1};  // one reference: that of the creator
 };
+
+// While a face is in use in its language, it holds a reference of the C++ object. When only C++
+// refers to the object, the object may own its face, with what users attached to that. The lock of
+// the language guards this pointer.
+struct Faced : Counted {
+  void* face = nullptr;
+};
+// What to do with a face whose C++ object is gone; called on any thread, with or without the lock
+// of the language.
+void set_face_release(void (*release)(void* face) noexcept);
+void release_face(void* face) noexcept;
 
 // A strong reference. T provides `static void destroy(T*)`.
 template <class T>

@@ -14,8 +14,13 @@
 #include <thread>
 
 #include "base/fail.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/settings.h"
+
+namespace fg {
+std::atomic<void (*)()> interrupt_check = nullptr;
+}
 
 namespace fg::pool {
 
@@ -77,9 +82,10 @@ void wait_while(const std::atomic<T>& value, T old) {
   value.wait(old);
 }
 
-void run_chunks(Job& job) noexcept {
+void run_chunks(Job& job, bool caller) noexcept {
   for (int64_t i; (i = job.next.fetch_add(1)) < job.chunks;) {
     try {
+      if (caller) poll_interrupt();  // the one thread that knows who may interrupt
       job.body(job.begin(i), job.begin(i + 1));
     } catch (...) {
       if (!job.failed.exchange(true)) job.error = std::current_exception();
@@ -97,7 +103,7 @@ void work(Worker& me) {
     wait_while(me.signal, seen);
     seen = me.signal;
     ++visitors;
-    if (Job* job = current) run_chunks(*job);
+    if (Job* job = current) run_chunks(*job, false);
     if (generation != born) {  // in a child there is no caller to go back to
       logging::write_line("error", kForkedInside);
       std::abort();
@@ -178,7 +184,7 @@ void parallel_for_threads(int64_t count, int64_t grain, Body body) {
     workers[i].signal.notify_one();
   }
   inside_body = true;
-  run_chunks(job);
+  run_chunks(job, true);
   inside_body = false;
   current = nullptr;
   for (int left; (left = visitors) != 0;) wait_while(visitors, left);

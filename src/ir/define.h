@@ -139,7 +139,7 @@ struct Invoke<S, Body, R (*)(Args...)> {
   }
 
   template <size_t... I>
-  static auto unbox_all(const FunctionInfo& info, const std::vector<Value>& values,
+  static auto unbox_all(const FunctionInfo& info, std::span<const Value> values,
                         std::index_sequence<I...>) {
     auto one = [&]<size_t J>(std::integral_constant<size_t, J>) {
       const Argument& argument = info.schema.arguments[J];
@@ -163,11 +163,11 @@ struct Invoke<S, Body, R (*)(Args...)> {
       return unbox<T>(value, schema, i);
     }
   }
-  static Value boxed(const FunctionInfo& info, const std::vector<Value>& values) {
+  static Value boxed(const FunctionInfo& info, std::span<const Value> values) {
     auto args = unbox_all(info, values, std::index_sequence_for<Args...>{});
     return box(std::apply([](const auto&... a) { return Slot<S>::call(a...); }, args));
   }
-  static Value boxed_inplace(const FunctionInfo& info, const std::vector<Value>& values) {
+  static Value boxed_inplace(const FunctionInfo& info, std::span<const Value> values) {
     auto args = unbox_all(info, values, std::index_sequence_for<Args...>{});
     return box(std::apply([](const auto&... a) { return Slot<S>::call_inplace(a...); }, args));
   }
@@ -191,7 +191,8 @@ class Definition {
   template <class... F>
   Definition vjp(const char* node_name, RuleText<F>... rules) const {
     using Args = decltype(arguments_type(static_cast<typename Slot<S>::Entry>(nullptr)));
-    info().own_gradient = {node_name, bind_rules<Args>(rules...), {}, read_arguments<F...>};
+    info().own_gradient = {node_name, bind_rules<Args>(rules...), read_arguments<F...>,
+                           &info().schema};
     info().gradient = &info().own_gradient;
     Slot<S>::call = Invoke::call_recording;
     return *this;
@@ -200,6 +201,7 @@ class Definition {
   Definition stands_for(const PrimitiveInfo& primitive) const {
     info().primitive = &primitive;
     if (primitive.has_gradient) info().gradient = &primitive.gradient;
+    if (!primitive.gradient.schema) primitive.gradient.schema = &info().schema;
     return *this;
   }
   Definition inplace() const {

@@ -15,6 +15,8 @@
 
 namespace fg::ir {
 
+struct Schema;
+
 // What a rule may read, as bits per input or output.
 struct Saves {
   uint32_t in = 0, out = 0, shapes = 0;
@@ -85,8 +87,9 @@ struct Rule {
 struct Gradient {
   const char* node_name = "";
   std::vector<Rule> rules;
-  std::vector<std::string> input_names;  // for _saved_*
-  bool reads_arguments = true;           // some rule takes the call's other arguments
+  bool reads_arguments = true;  // some rule takes the call's other arguments
+  // Whose arguments the inputs are, for the names of saved values.
+  mutable const Schema* schema = nullptr;
 };
 
 // Rules as written: the lambda keeps its type until the function is known.

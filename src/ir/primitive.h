@@ -163,7 +163,7 @@ template <class P>
 template <class... F>
 Primitive<P>&& Primitive<P>::vjp(const char* node_name, RuleText<F>... rules) && {
   has_gradient = true;
-  gradient = {node_name, bind_rules<P>(rules...), {}, read_arguments<F...>};
+  gradient = {node_name, bind_rules<P>(rules...), read_arguments<F...>};
   return std::move(*this);
 }
 

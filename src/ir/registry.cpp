@@ -58,10 +58,11 @@ static std::vector<Value> with_dtype_of(const Tensor& out, const Schema& schema,
   return arguments;
 }
 
-Value call_out(const FunctionInfo& info, const std::vector<Value>& arguments, const Tensors& outs) {
+Value call_out(const FunctionInfo& info, std::span<const Value> arguments, const Tensors& outs) {
   bool typed = !outs.empty() && outs[0].defined();
-  Value result =
-      info.call(info, typed ? with_dtype_of(outs[0], info.schema, arguments) : arguments);
+  std::vector<Value> given(arguments.begin(), arguments.end());
+  if (typed) given = with_dtype_of(outs[0], info.schema, std::move(given));
+  Value result = info.call(info, given);
   Tensors results;
   if (auto* several = std::get_if<std::vector<Value>>(&result)) {
     for (const Value& one : *several) results.push_back(std::get<Tensor>(one));

@@ -33,8 +33,8 @@ struct FunctionInfo {
   Gradient own_gradient;
   const PrimitiveInfo* primitive = nullptr;  // set when the function is that primitive
   Samples (*samples)() = nullptr;
-  Value (*call)(const FunctionInfo& info, const std::vector<Value>& arguments) = nullptr;
-  Value (*call_inplace)(const FunctionInfo& info, const std::vector<Value>& arguments) = nullptr;
+  Value (*call)(const FunctionInfo& info, std::span<const Value> arguments) = nullptr;
+  Value (*call_inplace)(const FunctionInfo& info, std::span<const Value> arguments) = nullptr;
   std::string full_name() const;  // "max.dim"
 };
 
@@ -46,7 +46,7 @@ void register_function(const FunctionInfo* function);
 [[noreturn]] void refuse_undefined(const FunctionInfo& info, size_t argument);
 
 // The out= form: calls the function and writes its results into `outs`, one tensor per result.
-Value call_out(const FunctionInfo& info, const std::vector<Value>& arguments, const Tensors& outs);
+Value call_out(const FunctionInfo& info, std::span<const Value> arguments, const Tensors& outs);
 // Checks shape, dtype and overlap, then copies the elements into self and bumps its version.
 void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result);
 

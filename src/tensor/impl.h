@@ -19,7 +19,7 @@ struct AutogradData {
   virtual ~AutogradData() = default;
 };
 
-struct TensorImpl : Counted {
+struct TensorImpl : Faced {
   Ref<Storage> storage;       // none for abstract tensors
   char* data = nullptr;       // first element
   Dims sizes, strides;        // strides in elements
@@ -31,7 +31,11 @@ struct TensorImpl : Counted {
   Ref<VersionCounter> own_version;
   AutogradData* autograd = nullptr;
 
-  ~TensorImpl() { delete autograd; }
+  ~TensorImpl() {
+    if (face) [[unlikely]]
+      release_face(face);
+    delete autograd;
+  }
   static void destroy(TensorImpl* impl) { delete impl; }
   static void* operator new(size_t bytes);
   static void operator delete(void* pointer);

@@ -92,7 +92,8 @@ TEST(Create, sizes_must_be_possible) {
 
 TEST(Create, out_decides_the_dtype_where_none_is_given) {
   Tensor out = empty({0}, kInt64);
-  ir::call_out(*ir::find_function("zeros"), {Dims{3}}, {out});
+  std::vector<ir::Value> arguments{Dims{3}};
+  ir::call_out(*ir::find_function("zeros"), arguments, {out});
   EXPECT_EQ(out.sizes(), (Dims{3}));
   EXPECT_EQ(out.dtype(), kInt64);
 }

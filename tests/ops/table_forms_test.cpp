@@ -41,8 +41,8 @@ TEST_P(TableForms, in_place_writes_what_out_of_place_returns) {
 // x -> f_(x.clone()) has the gradient of f.
 Outcome run_inplace(const FunctionInfo& info, const Arguments& arguments) {
   FunctionInfo cloning = info;
-  cloning.call = [](const FunctionInfo& self, const Arguments& given) {
-    Arguments copies = given;
+  cloning.call = [](const FunctionInfo& self, std::span<const Value> given) {
+    Arguments copies(given.begin(), given.end());
     copies[0] = std::get<Tensor>(given[0]).clone();
     return self.call_inplace(*ir::find_function(self.full_name()), copies);
   };

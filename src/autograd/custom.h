@@ -1,0 +1,54 @@
+// The node of a custom function, and what a custom function may say about its call. C++ functions
+// (autograd/function.h) and Python's share it.
+#pragma once
+
+#include "autograd/meta.h"
+#include "autograd/saved_value.h"
+
+namespace fg::autograd {
+
+class CustomNode : public Node {
+ public:
+  // What forward says about its call.
+  struct Marks {
+    Tensors to_save;  // undefined ones stand for None
+    Tensors dirty, non_differentiable;
+    bool materialize_grads = true;
+    bool separate_context = false;  // forward did not see the context (setup_context)
+  };
+  Marks marks;
+
+  // Before forward: edges to the inputs. True when the call becomes part of the graph.
+  bool connect(const Tensors& inputs);
+  bool is_executable() const { return executable_; }
+  // After forward: checks the marks, gives the outputs their history (an input that comes back as
+  // it was becomes a view of itself), and saves. Undefined outputs stand for what is no tensor.
+  void finish(const Tensors& inputs, Tensors& outputs);
+
+  Tensors apply(Tensors&& grads) override;
+  void release_variables() override;
+  Tensors saved_tensors() const;
+  size_t saved_count() const override { return saved_.size(); }
+  SavedValue* saved_value(size_t i) override { return &saved_[i]; }
+  std::string saved_name(size_t) const override { return "tensors"; }
+
+ protected:
+  // One gradient per input of `connect`, from one per output.
+  virtual Tensors run_backward(Tensors&& grads) = 0;
+
+ private:
+  enum class Role : uint8_t { made, input, modified };
+  Tensor with_history(Tensor output, uint32_t number, Role role, bool differentiable,
+                      size_t outputs);
+  void check_dirty(const Tensors& outputs) const;
+  void save(const Tensors& outputs);
+
+  bool executable_ = false, released_ = false;
+  std::vector<bool> is_tensor_;  // by output
+  std::vector<SavedValue> saved_;
+};
+
+// Whether `tensors` holds this very tensor.
+bool contains(const Tensors& tensors, const Tensor& tensor);
+
+}  // namespace fg::autograd
