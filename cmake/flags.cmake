@@ -36,7 +36,8 @@ endif()
 # Kernels use asm operands and `flatten`, which need inlining: never -O0 for the folders ops and ir.
 function(fg_kernel_flags target folder)
   if(folder MATCHES "^(ops|ir)$")
-    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1>)
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Debug>:-O1>
+      $<$<CONFIG:Debug>:-Wno-maybe-uninitialized>)  # a false alarm at -O1
     # g++ may clone a formula's lambda, and `flatten` skips clones.
     target_compile_options(${target} PRIVATE -fno-ipa-sra -fno-ipa-cp)
     if(FOREGRAD_SANITIZE MATCHES "address")

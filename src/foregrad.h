@@ -1,6 +1,9 @@
 // The one header of the library's users.
 #pragma once
 
+// What the library shares with a program stays shared where the program hides its own symbols.
+#pragma GCC visibility push(default)
+
 #include "autograd/autograd.h"
 #include "autograd/function.h"
 #include "autograd/gradcheck.h"
@@ -36,3 +39,5 @@
 #include "ops/views.h"
 #include "tensor/allocator.h"
 #include "tensor/tensor.h"
+
+#pragma GCC visibility pop

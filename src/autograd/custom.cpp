@@ -78,11 +78,10 @@ void CustomNode::finish(const Tensors& inputs, Tensors& outputs) {
   for (const Tensor& dirty : marks.dirty) dirty.impl()->bump_version();
   check_dirty(outputs);
   int differentiable_outputs = 0;
-  Tensors raw = outputs;
   for (size_t i = 0; i < outputs.size(); i++) {
     Tensor& output = outputs[i];
-    is_tensor_.push_back(output.defined());
     if (!output.defined()) {
+      outputs_.push_back(Output::none);
       add_input_metadata({}, DType::f32);
       continue;
     }
@@ -94,6 +93,7 @@ void CustomNode::finish(const Tensors& inputs, Tensors& outputs) {
     }
     bool differentiable =
         executable_ && is_floating(output.dtype()) && !contains(marks.non_differentiable, output);
+    outputs_.push_back(differentiable ? Output::differentiable : Output::plain);
     Role role = modified ? Role::modified : is_input ? Role::input : Role::made;
     if (executable_ || role == Role::input) {
       output = with_history(output, static_cast<uint32_t>(i), role, differentiable, outputs.size());
@@ -137,7 +137,11 @@ Tensors CustomNode::apply(Tensors&& grads) {
   if (marks.materialize_grads) {
     for (size_t i = 0; i < grads.size(); i++) {
       const InputMetadata& output = input_metadata(i);
-      if (!grads[i].defined() && is_tensor_[i]) grads[i] = zeros(output.sizes, output.dtype);
+      Output lowest =
+          marks.materialize_non_differentiable ? Output::plain : Output::differentiable;
+      if (!grads[i].defined() && outputs_[i] >= lowest) {
+        grads[i] = zeros(output.sizes, output.dtype);
+      }
     }
   }
   return run_backward(std::move(grads));

@@ -14,6 +14,7 @@ class CustomNode : public Node {
     Tensors to_save;  // undefined ones stand for None
     Tensors dirty, non_differentiable;
     bool materialize_grads = true;
+    bool materialize_non_differentiable = true;
     bool separate_context = false;  // forward did not see the context (setup_context)
   };
   Marks marks;
@@ -44,7 +45,8 @@ class CustomNode : public Node {
   void save(const Tensors& outputs);
 
   bool executable_ = false, released_ = false;
-  std::vector<bool> is_tensor_;  // by output
+  enum class Output : uint8_t { none, plain, differentiable };
+  std::vector<Output> outputs_;
   std::vector<SavedValue> saved_;
 };
 

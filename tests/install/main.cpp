@@ -8,5 +8,7 @@ int main() {
   fg::pool::parallel_for(100, 10, [&](int64_t begin, int64_t end) { sum += end - begin; });
   printf("foregrad %s at level %s counts to %d\n", fg::version(), fg::name(fg::level()),
          static_cast<int>(sum));
-  return sum == 100 ? 0 : 1;
+  fg::Tensor x = fg::ones({2}).requires_grad_();
+  fg::sum(x * 3).backward();
+  return sum == 100 && x.grad().equal(fg::full({2}, 3.)) ? 0 : 1;
 }

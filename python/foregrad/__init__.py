@@ -1,0 +1,93 @@
+"""Foregrad: tensors and gradients with PyTorch's names, from a small and fast C++ library.
+
+Functions, methods, their arguments and documentation come from the library's table of functions;
+here are the names around them.
+"""
+
+from foregrad import _C
+from foregrad._C import (  # noqa: F401
+    Generator,
+    Size,
+    Tensor,
+    __version__,
+    dtype,
+    get_default_dtype,
+    get_num_threads,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    set_num_threads,
+)
+from foregrad._names import install_functions
+from foregrad._types import (  # noqa: F401
+    bfloat16,
+    bool,
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    device,
+    double,
+    e,
+    finfo,
+    float,
+    float16,
+    float32,
+    float64,
+    half,
+    iinfo,
+    inf,
+    int,
+    int8,
+    int16,
+    int32,
+    int64,
+    layout,
+    long,
+    memory_format,
+    nan,
+    newaxis,
+    pi,
+    preserve_format,
+    short,
+    strided,
+    uint8,
+)
+
+install_functions(globals())
+
+from foregrad._creation import *  # noqa: E402,F401,F403
+from foregrad._tensor import is_floating_point, is_tensor, numel  # noqa: E402,F401
+from foregrad._random import (  # noqa: E402,F401
+    default_generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
+from foregrad.autograd._modes import (  # noqa: E402,F401
+    enable_grad,
+    inference_mode,
+    no_grad,
+    set_grad_enabled,
+)
+from foregrad import autograd, nn, utils  # noqa: E402,F401
+
+
+def set_default_dtype(d):
+    """The dtype of floats whose dtype is not given."""
+    _C.set_default_dtype(d)
+
+
+def promote_types(type1, type2):
+    """The smallest dtype that both can be converted to."""
+    return _C._promote_types(type1, type2)
+
+
+def can_cast(from_, to):
+    """Whether a result of one dtype may be written into a tensor of another."""
+    return _C._can_cast(from_, to)
+
+
+def is_inference(input):
+    """Whether the tensor was made in inference mode."""
+    return _C._is_inference(input)

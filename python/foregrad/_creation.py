@@ -1,0 +1,164 @@
+"""Tensors from Python data, and what only Python can spell."""
+
+import builtins
+import warnings
+
+from foregrad import _C
+from foregrad._types import device as _device
+
+__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor",
+           "var", "std", "einsum", "result_type", "broadcast_tensors", "meshgrid", "norm",
+           "empty_like", "log_softmax", "softmax"]
+
+
+def _check_device(device):
+    if device is not None:
+        _device(device)
+
+
+def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
+    """A new tensor with a copy of the data: a number, nested sequences, or an array."""
+    _check_device(device)
+    if isinstance(data, _C.Tensor):
+        warnings.warn(
+            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
+            "or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "foregrad.tensor(sourceTensor).", UserWarning, stacklevel=2)
+    result = _C._tensor_from_data(data, dtype)
+    if requires_grad:
+        result.requires_grad_()
+    return result
+
+
+def as_tensor(data, dtype=None, device=None):
+    """The data as a tensor, without a copy where that is possible."""
+    _check_device(device)
+    if isinstance(data, _C.Tensor):
+        return data if dtype is None else data.to(dtype)
+    if hasattr(data, "__array_interface__") or hasattr(data, "__dlpack__"):
+        shared = _C._share_array(data, "as_tensor")
+        return shared if dtype is None else shared.to(dtype)
+    return _C._tensor_from_data(data, dtype)
+
+
+def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
+    """The object as a tensor, with or without a copy."""
+    result = tensor(obj, dtype=dtype) if copy else as_tensor(obj, dtype, device)
+    return result.requires_grad_() if requires_grad else result
+
+
+def from_numpy(ndarray):
+    """A tensor over the memory of a numpy array."""
+    if not hasattr(ndarray, "__array_interface__"):
+        raise TypeError(f"expected np.ndarray (got {type(ndarray).__name__})")
+    if not ndarray.flags.writeable:
+        warnings.warn("The given NumPy array is not writable; writing to the tensor is undefined "
+                      "behaviour. Copy the array first.", UserWarning, stacklevel=2)
+    if not ndarray.dtype.isnative:
+        raise ValueError("from_numpy: the array has another byte order than this machine")
+    return _C._share_array(ndarray, "from_numpy")
+
+
+def from_dlpack(ext_tensor):
+    """A tensor over the memory of another library's array (numpy, PyTorch, JAX)."""
+    if isinstance(ext_tensor, _C.Tensor):
+        return ext_tensor.detach()
+    return _C._share_array(ext_tensor, "from_dlpack")
+
+
+def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
+    """A zero-dim tensor."""
+    return tensor(s, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
+
+
+def _unbiased(name):
+    function = getattr(_C._functions, name)
+
+    def call(input, *args, **kwargs):
+        if "unbiased" in kwargs and not args and "dim" not in kwargs:
+            kwargs["correction"] = builtins.int(kwargs.pop("unbiased"))
+        elif len(args) == 1 and isinstance(args[0], builtins.bool):
+            args, kwargs["correction"] = (), builtins.int(args[0])
+        return function(input, *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+var = _unbiased("var")
+std = _unbiased("std")
+
+
+def result_type(tensor1, tensor2):
+    """The dtype that arithmetic between the two would have."""
+    first = tensor1 if isinstance(tensor1, _C.Tensor) else None
+    zeros = _C._functions.zeros
+    if first is None and not isinstance(tensor2, _C.Tensor):
+        return _C._functions.add(zeros((), dtype=tensor(tensor1).dtype), tensor2).dtype
+    shape = [zeros([0] * t.dim() if t.dim() else (), dtype=t.dtype)
+             if isinstance(t, _C.Tensor) else t for t in (tensor1, tensor2)]
+    if not isinstance(shape[0], _C.Tensor):
+        shape.reverse()
+    return _C._functions.mul(*shape).dtype
+
+
+def broadcast_tensors(*tensors):
+    """The tensors expanded to their common sizes."""
+    sizes = ()
+    for one in tensors:
+        longest = max(len(sizes), one.dim())
+        left = (1,) * (longest - len(sizes)) + tuple(sizes)
+        right = (1,) * (longest - one.dim()) + tuple(one.shape)
+        for a, b in zip(left, right):
+            if a != b and a != 1 and b != 1:
+                raise RuntimeError(f"broadcast_tensors: sizes {left} and {right} do not broadcast")
+        sizes = tuple(b if a == 1 else a for a, b in zip(left, right))
+    return tuple(one.expand(sizes) for one in tensors)
+
+
+def meshgrid(*tensors, indexing=None):
+    """Grids of coordinates given by vectors."""
+    if len(tensors) == 1 and isinstance(tensors[0], (list, tuple)):
+        tensors = tuple(tensors[0])
+    swap = indexing == "xy" and len(tensors) >= 2
+    if swap:
+        tensors = (tensors[1], tensors[0], *tensors[2:])
+    sizes = [max(t.numel(), 1) if t.dim() == 0 else t.shape[0] for t in tensors]
+    grids = []
+    for i, one in enumerate(tensors):
+        shape = [1] * len(sizes)
+        shape[i] = sizes[i]
+        grids.append(one.reshape(shape).expand(sizes))
+    if swap:
+        grids = [g.transpose(0, 1) for g in grids]
+        grids[0], grids[1] = grids[1], grids[0]
+    return tuple(grids)
+
+
+def einsum(equation, *operands):
+    """Not here yet."""
+    raise NotImplementedError("einsum is not here yet; use matmul, bmm, and sums of products")
+
+
+def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
+    """The p-norm of all elements, or over dimensions."""
+    p = 2 if p in (None, "fro") else p
+    if isinstance(p, str):
+        raise NotImplementedError(f"norm: p is '{p}'; only numbers and 'fro' are here yet")
+    return _C._functions.norm(input, p, dim, keepdim, dtype=dtype)
+
+
+def empty_like(input, **kwargs):
+    """An uninitialised tensor of the same sizes."""
+    return _C._functions.empty_like(input, **kwargs)
+
+
+def softmax(input, dim, dtype=None, **kwargs):
+    """exp(x) / sum(exp(x)) along a dimension."""
+    return _C._functions.softmax(input, dim, dtype, **kwargs)
+
+
+def log_softmax(input, dim, dtype=None, **kwargs):
+    """log(softmax(x)) along a dimension."""
+    return _C._functions.log_softmax(input, dim, dtype, **kwargs)

@@ -1,0 +1,64 @@
+"""Which functions of the table have which names in Python."""
+
+from foregrad import _C
+
+# Other names of the same functions.
+ALIASES = {
+    "abs": ("absolute",), "acos": ("arccos",), "acosh": ("arccosh",), "asin": ("arcsin",),
+    "asinh": ("arcsinh",), "atan": ("arctan",), "atan2": ("arctan2",), "atanh": ("arctanh",),
+    "cat": ("concat", "concatenate"), "clamp": ("clip",), "div": ("divide", "true_divide"),
+    "eq": (), "ge": ("greater_equal",), "gt": ("greater",), "le": ("less_equal",),
+    "lt": ("less",), "ne": ("not_equal",), "mul": ("multiply",), "sub": ("subtract",),
+    "neg": ("negative",), "outer": ("ger",), "trunc": ("fix",), "vstack": ("row_stack",),
+}
+
+# Behind other functions, or only as in-place methods.
+HIDDEN = {
+    "alias", "cauchy", "copy", "exponential", "geometric", "index", "linear_recurrence",
+    "log_normal", "nll_loss2d", "nonzero_numpy", "normal_functional", "numpy_T", "mT", "random",
+    "slice", "uniform", "zero", "to", "detach", "native_batch_norm", "native_group_norm",
+    "native_layer_norm", "normalize_backward",
+}
+
+# torch.nn.functional has these, torch itself has not.
+ONLY_IN_NN = {
+    "adaptive_avg_pool2d", "adaptive_max_pool2d", "avg_pool2d", "cross_entropy", "elu", "gelu",
+    "hardtanh", "huber_loss", "l1_loss", "leaky_relu", "log_sigmoid", "mish", "mse_loss",
+    "nll_loss", "one_hot", "pad", "relu6", "scaled_dot_product_attention", "silu",
+    "smooth_l1_loss", "softplus", "max_pool1d_with_indices", "max_pool2d_with_indices",
+}
+
+METHODS_ONLY = {
+    "contiguous", "expand", "expand_as", "fill_", "new_empty", "new_full", "new_ones",
+    "new_zeros", "repeat", "reshape_as", "view", "view_as", "put", "unfold",
+}
+
+
+def functions():
+    """Every function of the table by its name."""
+    return {name: f for name, f in vars(_C._functions).items() if not name.startswith("__")}
+
+
+def _is_inner(name):
+    return name in HIDDEN or name.endswith("_backward")
+
+
+def install_functions(names):
+    """Puts the functions into a module's names, and other names of methods on Tensor."""
+    for name, function in functions().items():
+        base = name.removesuffix("_")
+        for alias in ALIASES.get(base, ()):
+            alias += name[len(base):]
+            names[alias] = function
+            if hasattr(_C.Tensor, name):
+                setattr(_C.Tensor, alias, getattr(_C.Tensor, name))
+        if _is_inner(name) or base in ONLY_IN_NN or name in METHODS_ONLY:
+            continue
+        if name.endswith("_") and base in HIDDEN:
+            continue
+        names[name] = function
+    for name in functions():
+        if _is_inner(name) and name in vars(_C.Tensor) and name not in ("detach", "mT"):
+            delattr(_C.Tensor, name)
+    setattr(_C.Tensor, "normal_", getattr(_C.Tensor, "normal_functional_"))
+    names["swapdims"] = names["swapaxes"] = _C._functions.transpose

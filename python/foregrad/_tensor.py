@@ -1,0 +1,498 @@
+"""Methods of Tensor that are about Python: conversion, copies, pickling, printing, gradients."""
+
+import builtins
+import copy
+import warnings
+
+from foregrad import _C
+from foregrad import _types as types
+from foregrad._C import Tensor
+
+_functions = _C._functions
+
+
+def _method(function):
+    setattr(Tensor, function.__name__, function)
+    return function
+
+
+def _property(function):
+    setattr(Tensor, function.__name__, property(function, doc=function.__doc__))
+
+
+# ---- construction
+
+def _new_tensor(cls, *args, device=None):
+    """What Tensor(...) makes: sizes give an uninitialised tensor, a sequence gives its numbers."""
+    if cls is not Tensor and len(args) == 1 and isinstance(args[0], Tensor):
+        return _C._make_subclass(cls, args[0], args[0].requires_grad)
+    if len(args) == 1 and not isinstance(args[0], builtins.int):
+        data = args[0]
+        if isinstance(data, Tensor):
+            result = data.detach()
+        elif isinstance(data, _C.Size):
+            result = _functions.empty(tuple(data))
+        else:
+            result = _C._tensor_from_data(data, _C.get_default_dtype())
+    else:
+        result = _functions.empty(tuple(args) if args else (0,))
+    return result if cls is Tensor else _C._make_subclass(cls, result, False)
+
+
+@staticmethod
+def _make_subclass(cls, data, require_grad=False):
+    return _C._make_subclass(cls, data, require_grad)
+
+
+Tensor._make_subclass = _make_subclass
+
+
+@_method
+def as_subclass(self, cls):
+    """The same data as an object of a subclass."""
+    return _C._as_subclass(self, cls)
+
+
+# ---- what it is
+
+@_property
+def device(self):
+    """Where the tensor lives."""
+    return _CPU
+
+
+_CPU = types.device("cpu")
+
+
+@_property
+def layout(self):
+    """How the elements are laid out."""
+    return types.strided
+
+
+@_method
+def size(self, dim=None):
+    """All sizes, or that of one dimension."""
+    return self.shape if dim is None else self.shape[_checked(self, dim)]
+
+
+def _checked(self, dim):
+    rank = max(self.ndim, 1)
+    if not -rank <= dim < rank or self.ndim == 0:
+        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
+                         f"but got {dim})")
+    return dim
+
+
+@_method
+def stride(self, dim=None):
+    """All strides, or that of one dimension, in elements."""
+    strides = _C._strides(self)
+    return strides if dim is None else strides[_checked(self, dim)]
+
+
+@_method
+def dim(self):
+    """How many dimensions there are."""
+    return self.ndim
+
+
+Tensor.ndimension = dim
+
+
+@_method
+def numel(self):
+    """How many elements there are."""
+    return _C._numel(self)
+
+
+Tensor.nelement = numel
+
+
+@_method
+def element_size(self):
+    return self.itemsize
+
+
+@_method
+def storage_offset(self):
+    return _C._storage_offset(self)
+
+
+@_method
+def data_ptr(self):
+    return _C._data_ptr(self)
+
+
+@_method
+def is_contiguous(self, memory_format=types.contiguous_format):
+    if memory_format is not types.contiguous_format:
+        raise NotImplementedError(f"is_contiguous: {memory_format} is not here yet")
+    return _C._is_contiguous(self)
+
+
+@_method
+def is_floating_point(self):
+    return self.dtype.is_floating_point
+
+
+@_method
+def is_complex(self):
+    return False
+
+
+@_method
+def is_signed(self):
+    return self.dtype.is_signed
+
+
+@_method
+def is_inference(self):
+    return _C._is_inference(self)
+
+
+@_method
+def _is_view(self):
+    return _C._is_view(self)
+
+
+@_method
+def _use_count(self):
+    return _C._use_count(self)
+
+
+@_method
+def get_device(self):
+    return -1
+
+
+@_method
+def is_set_to(self, tensor):
+    return (self.data_ptr() == tensor.data_ptr() and self.shape == tensor.shape
+            and self.stride() == tensor.stride())
+
+
+@_method
+def is_same_size(self, other):
+    return self.shape == other.shape
+
+
+def is_tensor(obj):
+    """Whether an object is a Tensor."""
+    return isinstance(obj, Tensor)
+
+
+# ---- to Python
+
+@_method
+def item(self):
+    """The only element as a Python number."""
+    return _C._item(self)
+
+
+@_method
+def tolist(self):
+    """The elements as nested lists; a zero-dim tensor gives a number."""
+    return _C._tolist(self)
+
+
+@_method
+def __iter__(self):
+    if self.ndim == 0:
+        raise TypeError("iteration over a 0-d tensor")
+    return iter(self.unbind(0))
+
+
+@_method
+def __contains__(self, element):
+    if not isinstance(element, (Tensor, builtins.int, builtins.float, builtins.bool)):
+        raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                           f"{type(element)}.")
+    return (self == element).any().item()
+
+
+@_method
+def __reversed__(self):
+    return self if self.ndim == 0 else self.flip(0)
+
+
+@_method
+def __format__(self, spec):
+    if self.ndim == 0 and type(self) is Tensor:
+        return self.item().__format__(spec)
+    return object.__format__(self, spec)
+
+
+@_method
+def numpy(self, *, force=False):
+    """A numpy array over the same memory."""
+    import numpy as np
+
+    if force:
+        return self.detach().numpy()
+    if self.requires_grad:
+        raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use "
+                           "tensor.detach().numpy() instead.")
+    if self.dtype is types.bfloat16:
+        raise TypeError("Got unsupported ScalarType BFloat16")
+    return np.from_dlpack(self)
+
+
+@_method
+def __array__(self, dtype=None, copy=None):
+    array = self.numpy()
+    return array if dtype is None else array.astype(dtype, copy=False)
+
+
+Tensor.__array_priority__ = 1000
+
+
+@_method
+def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    return _C._to_dlpack(self.clone() if copy else self)
+
+
+@_method
+def __dlpack_device__(self):
+    return (1, 0)
+
+
+# ---- dtypes
+
+_memory_formats = (types.contiguous_format, types.preserve_format)
+
+
+@_method
+def to(self, *args, **kwargs):
+    """The tensor in another dtype, or like another tensor; itself when nothing changes."""
+    kwargs.pop("non_blocking", None)
+    dtype = kwargs.pop("dtype", None)
+    copy = kwargs.pop("copy", False)
+    memory_format = kwargs.pop("memory_format", None)
+    where = kwargs.pop("device", None)
+    other = kwargs.pop("other", None)
+    if kwargs:
+        raise TypeError(f"to() got an unexpected keyword argument '{next(iter(kwargs))}'")
+    for arg in args:
+        if isinstance(arg, types.dtype) or arg in (builtins.float, builtins.int, builtins.bool):
+            dtype = arg
+        elif isinstance(arg, (str, types.device)):
+            where = arg
+        elif isinstance(arg, Tensor):
+            other = arg
+        elif isinstance(arg, builtins.bool) or arg is None:
+            pass
+        else:
+            raise TypeError(f"to() received an invalid argument of type {type(arg).__name__}; "
+                            "expected a dtype, a device or a Tensor")
+    if where is not None:
+        types.device(where)
+    if memory_format not in (None, *_memory_formats):
+        raise NotImplementedError(f"to: {memory_format} is not here yet")
+    if other is not None:
+        dtype = other.dtype
+    return _functions.to(self, self.dtype if dtype is None else dtype, builtins.bool(copy))
+
+
+def _conversion(name, dtype):
+    def convert(self, memory_format=types.preserve_format):
+        return self.to(dtype)
+
+    convert.__name__ = name
+    convert.__doc__ = f"The tensor as {dtype}."
+    setattr(Tensor, name, convert)
+
+
+for _name, _dtype in (("half", types.float16), ("float", types.float32), ("double", types.float64),
+                      ("bfloat16", types.bfloat16), ("char", types.int8), ("byte", types.uint8),
+                      ("short", types.int16), ("int", types.int32), ("long", types.int64),
+                      ("bool", types.bool)):
+    _conversion(_name, _dtype)
+
+
+@_method
+def cpu(self, memory_format=types.preserve_format):
+    return self
+
+
+@_method
+def cuda(self, *args, **kwargs):
+    raise RuntimeError("cuda: only the cpu exists here")
+
+
+_TYPE_NAMES = {
+    "FloatTensor": types.float32, "DoubleTensor": types.float64, "HalfTensor": types.float16,
+    "BFloat16Tensor": types.bfloat16, "ByteTensor": types.uint8, "CharTensor": types.int8,
+    "ShortTensor": types.int16, "IntTensor": types.int32, "LongTensor": types.int64,
+    "BoolTensor": types.bool,
+}
+
+
+@_method
+def type(self, dtype=None, non_blocking=False, **kwargs):
+    """The name of the type, or the tensor in another dtype."""
+    if dtype is None:
+        name = next(n for n, d in _TYPE_NAMES.items() if d is self.dtype)
+        return f"foregrad.{name}"
+    if isinstance(dtype, str):
+        name = dtype.rpartition(".")[2]
+        if name not in _TYPE_NAMES:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = _TYPE_NAMES[name]
+    return self.to(dtype)
+
+
+type = builtins.type
+
+
+@_method
+def type_as(self, other):
+    return self.to(other.dtype)
+
+
+@_method
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, **kwargs):
+    result = _C._tensor_from_data(data, self.dtype if dtype is None else dtype)
+    return result.requires_grad_() if requires_grad else result
+
+
+@_method
+def new(self, *args):
+    if len(args) == 1 and isinstance(args[0], (list, tuple)):
+        return _C._tensor_from_data(args[0], self.dtype)
+    return self.new_empty(args or (0,))
+
+
+# ---- gradients
+
+@_method
+def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Adds the gradients of this tensor to the leaves."""
+    from foregrad.autograd import backward as run
+
+    run(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+@_method
+def requires_grad_(self, requires_grad=True):
+    """Sets whether gradients are computed; returns the tensor."""
+    _C._requires_grad_(self, requires_grad)
+    return self
+
+
+@_method
+def detach(self):
+    """The same memory without history."""
+    return _functions.detach(self)
+
+
+@_method
+def detach_(self):
+    """Cuts the history of the tensor itself."""
+    _C._detach_(self)
+    return self
+
+
+@_method
+def retain_grad(self):
+    """Keeps the gradient of a non-leaf in .grad."""
+    _C._retain_grad(self)
+
+
+@_method
+def register_hook(self, hook):
+    """Calls hook(grad) whenever the gradient is computed; returns a handle."""
+    return _C._register_hook(self, hook)
+
+
+@_method
+def register_post_accumulate_grad_hook(self, hook):
+    """Calls hook(tensor) after .grad of a leaf was updated; returns a handle."""
+    return _C._register_post_accumulate_grad_hook(self, hook)
+
+
+# ---- copies
+
+@_method
+def __deepcopy__(self, memo):
+    if not self.is_leaf:
+        raise RuntimeError("Only Tensors created explicitly by the user (graph leaves) support the "
+                           "deepcopy protocol at the moment.")
+    if id(self) in memo:
+        return memo[id(self)]
+    data = self.detach().clone()
+    result = data if type(self) is Tensor else _C._make_subclass(type(self), data, False)
+    if self.requires_grad:
+        result.requires_grad_()
+    memo[id(self)] = result
+    if self.grad is not None:
+        result.grad = copy.deepcopy(self.grad, memo)
+    result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+    return result
+
+
+def _rebuild(cls, data, dtype, shape, requires_grad, state):
+    """A tensor from what __reduce_ex__ kept."""
+    result = _C._from_bytes(data, dtype, shape)
+    if cls is not Tensor:
+        result = _C._make_subclass(cls, result, False)
+    if requires_grad:
+        result.requires_grad_()
+    result.__dict__.update(state)
+    return result
+
+
+@_method
+def __reduce_ex__(self, protocol):
+    if not self.is_leaf and self.requires_grad:
+        raise RuntimeError("a non-leaf tensor that requires grad cannot be pickled; detach() it first")
+    return _rebuild, (type(self), _C._to_bytes(self), self.dtype, tuple(self.shape),
+                      self.requires_grad, dict(self.__dict__))
+
+
+# ---- the rest of PyTorch's spellings
+
+@_method
+def var(self, *args, **kwargs):
+    from foregrad._creation import var as call
+
+    return call(self, *args, **kwargs)
+
+
+@_method
+def std(self, *args, **kwargs):
+    from foregrad._creation import std as call
+
+    return call(self, *args, **kwargs)
+
+
+@_method
+def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
+    from foregrad._creation import norm as call
+
+    return call(self, p, dim, keepdim, dtype=dtype)
+
+
+@_method
+def __rdiv__(self, other):
+    return self.reciprocal() * other
+
+
+@_method
+def apply_(self, function):
+    """Replaces every element by function(element)."""
+    with_grad = self.requires_grad
+    if with_grad:
+        raise TypeError("apply_() is only implemented on tensors without grad")
+    flat = [function(x) for x in self.flatten().tolist()]
+    self.copy_(_C._tensor_from_data(flat, self.dtype).reshape(self.shape))
+    return self
+
+
+@_method
+def nonzero(self, *, as_tuple=False):
+    """Positions of the elements that are not zero."""
+    return _functions.nonzero_numpy(self) if as_tuple else _functions.nonzero(self)
+
+
+warnings.simplefilter  # noqa: B018  imported for users of this module's warnings

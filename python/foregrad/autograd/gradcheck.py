@@ -1,0 +1,62 @@
+"""Gradients against finite differences."""
+
+from foregrad import _C
+
+__all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
+
+
+class GradcheckError(RuntimeError):
+    """What gradcheck raises: which gradient is wrong, with both Jacobians."""
+
+
+def _prepare(func, inputs):
+    """The tensors that require grad, and the function of those alone."""
+    inputs = (inputs,) if isinstance(inputs, _C.Tensor) else tuple(inputs)
+    places = [i for i, x in enumerate(inputs) if isinstance(x, _C.Tensor)]
+
+    def call(*tensors):
+        arguments = list(inputs)
+        for place, tensor in zip(places, tensors):
+            arguments[place] = tensor
+        outputs = func(*arguments)
+        outputs = outputs if isinstance(outputs, (list, tuple)) else (outputs,)
+        return tuple(o for o in outputs if isinstance(o, _C.Tensor))
+
+    return call, [inputs[i] for i in places]
+
+
+def _run(check, raise_exception):
+    try:
+        return check()
+    except RuntimeError as error:
+        if not raise_exception:
+            return False
+        raise GradcheckError(str(error)) from None
+
+
+def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True,
+              nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
+              check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
+              check_backward_ad=True, fast_mode=False, masked=None):
+    """Checks first derivatives of func at the inputs, which should be float64."""
+    if check_forward_ad or check_batched_grad or check_batched_forward_grad:
+        raise NotImplementedError("gradcheck: forward mode and batched gradients are not here yet")
+    call, tensors = _prepare(func, inputs)
+    return _run(lambda: _C._gradcheck(call, tensors, eps, atol, rtol, nondet_tol,
+                                      check_undefined_grad), raise_exception)
+
+
+def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=1e-3,
+                  gen_non_contig_grad_outputs=False, raise_exception=True, nondet_tol=0.0,
+                  check_undefined_grad=True, check_grad_dtypes=False, check_batched_grad=False,
+                  check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):
+    """Checks second derivatives of func at the inputs."""
+    if check_fwd_over_rev or check_batched_grad:
+        raise NotImplementedError("gradgradcheck: forward mode and batched gradients are not here yet")
+    call, tensors = _prepare(func, inputs)
+    if grad_outputs is None:
+        grad_outputs = ()
+    elif isinstance(grad_outputs, _C.Tensor):
+        grad_outputs = (grad_outputs,)
+    return _run(lambda: _C._gradgradcheck(call, tensors, list(grad_outputs), eps, atol, rtol,
+                                          nondet_tol, check_undefined_grad), raise_exception)

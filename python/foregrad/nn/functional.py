@@ -1,0 +1,299 @@
+"""torch.nn.functional: the same functions with PyTorch's signatures."""
+
+from foregrad import _C
+
+_f = _C._functions
+
+# Those whose schema is PyTorch's signature.
+adaptive_avg_pool1d = _f.adaptive_avg_pool1d
+adaptive_avg_pool2d = _f.adaptive_avg_pool2d
+avg_pool1d = _f.avg_pool1d
+avg_pool2d = _f.avg_pool2d
+conv1d = _f.conv1d
+conv2d = _f.conv2d
+conv3d = _f.conv3d
+conv_transpose1d = _f.conv_transpose1d
+conv_transpose2d = _f.conv_transpose2d
+conv_transpose3d = _f.conv_transpose3d
+gelu = _f.gelu
+linear = _f.linear
+logsigmoid = _f.log_sigmoid
+one_hot = _f.one_hot
+pad = _f.pad
+scaled_dot_product_attention = _f.scaled_dot_product_attention
+softplus = _f.softplus
+relu_ = _f.relu_
+
+
+def _inplace(name):
+    """f(input, ..., inplace=False) from f and f_."""
+    plain, written = getattr(_f, name), getattr(_f, name + "_", None)
+
+    def call(input, *args, inplace=False, **kwargs):
+        if inplace and written is None:
+            raise NotImplementedError(f"{name}: inplace=True is not here yet")
+        return (written if inplace else plain)(input, *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = plain.__doc__
+    return call
+
+
+relu6 = _inplace("relu6")
+selu = _inplace("selu")
+silu = _inplace("silu")
+mish = _inplace("mish")
+threshold = _inplace("threshold")
+
+
+def relu(input, inplace=False):
+    """max(x, 0)."""
+    return _f.relu_(input) if inplace else _f.relu(input)
+
+
+def elu(input, alpha=1.0, inplace=False):
+    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+    return _f.elu_(input, alpha) if inplace else _f.elu(input, alpha)
+
+
+def leaky_relu(input, negative_slope=0.01, inplace=False):
+    """x where positive, negative_slope * x elsewhere."""
+    call = _f.leaky_relu_ if inplace else _f.leaky_relu
+    return call(input, negative_slope)
+
+
+def hardtanh(input, min_val=-1.0, max_val=1.0, inplace=False):
+    """x limited to [min_val, max_val]."""
+    call = _f.hardtanh_ if inplace else _f.hardtanh
+    return call(input, min_val, max_val)
+
+
+def sigmoid(input):
+    """1 / (1 + exp(-x))."""
+    return _f.sigmoid(input)
+
+
+def tanh(input):
+    """The hyperbolic tangent."""
+    return _f.tanh(input)
+
+
+def softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """exp(x) / sum(exp(x)) along a dimension."""
+    return _f.softmax(input, _dimension(input, dim), dtype)
+
+
+def log_softmax(input, dim=None, _stacklevel=3, dtype=None):
+    """log(softmax(x)) along a dimension."""
+    return _f.log_softmax(input, _dimension(input, dim), dtype)
+
+
+def softmin(input, dim=None, _stacklevel=3, dtype=None):
+    """softmax(-x) along a dimension."""
+    return _f.softmax(-input, _dimension(input, dim), dtype)
+
+
+def _dimension(input, dim):
+    if dim is not None:
+        return dim
+    import warnings
+
+    warnings.warn("Implicit dimension choice for softmax has been deprecated. Change the call to "
+                  "include dim=X as an argument.", stacklevel=3)
+    return 0 if input.dim() in (0, 1, 3) else 1
+
+
+def dropout(input, p=0.5, training=True, inplace=False):
+    """Zeroes elements at random and scales the others."""
+    _check_probability(p)
+    result = _f.dropout(input, p, training)
+    return input.copy_(result) if inplace else result
+
+
+def _check_probability(p):
+    if p < 0.0 or p > 1.0:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+
+
+def _feature_dropout(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels at random and scales the others."""
+    _check_probability(p)
+    result = _f.feature_dropout(input, p, training)
+    return input.copy_(result) if inplace else result
+
+
+dropout2d = dropout3d = _feature_dropout
+
+
+def dropout1d(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels at random and scales the others."""
+    if input.dim() == 2:
+        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
+    return _feature_dropout(input, p, training, inplace)
+
+
+def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False,
+               momentum=0.1, eps=1e-05):
+    """Normalises each channel over the batch."""
+    if training:
+        values = 1
+        for i, size in enumerate(input.shape):
+            values *= 1 if i == 1 else size
+        if values == 1:
+            raise ValueError(f"Expected more than 1 value per channel when training, got input size "
+                             f"{input.shape}")
+    return _f.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
+
+
+def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None,
+                  use_input_stats=True, momentum=0.1, eps=1e-05):
+    """Normalises each channel of each sample."""
+    if not use_input_stats or running_mean is not None or running_var is not None:
+        raise NotImplementedError("instance_norm: running statistics are not here yet")
+    n, c = input.shape[:2]
+    flat = input.reshape(1, n * c, *input.shape[2:])
+    repeat = (lambda t: None if t is None else t.repeat(n))
+    return batch_norm(flat, None, None, repeat(weight), repeat(bias), True, 0.0, eps).view(input.shape)
+
+
+def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
+    """Normalises over the last dimensions."""
+    return _f.layer_norm(input, normalized_shape, weight, bias, eps)
+
+
+def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
+    """Normalises groups of channels."""
+    return _f.group_norm(input, num_groups, weight, bias, eps)
+
+
+def rms_norm(input, normalized_shape, weight=None, eps=None):
+    """Divides by the root of the mean square over the last dimensions."""
+    return _f.rms_norm(input, normalized_shape, weight, eps)
+
+
+def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
+    """Divides by the p-norm along a dimension."""
+    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+
+
+def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
+              scale_grad_by_freq=False, sparse=False):
+    """The rows of weight that input names."""
+    if max_norm is not None:
+        raise NotImplementedError("embedding: max_norm is not here yet")
+    if padding_idx is None:
+        padding_idx = -1
+    elif padding_idx < 0:
+        padding_idx += weight.shape[0]
+    return _f.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
+
+
+# ---- pooling
+
+def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+               return_indices=False):
+    """The largest element of each window."""
+    call = _f.max_pool1d_with_indices if return_indices else _f.max_pool1d
+    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+
+
+def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
+               return_indices=False):
+    """The largest element of each window."""
+    call = _f.max_pool2d_with_indices if return_indices else _f.max_pool2d
+    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+
+
+def adaptive_max_pool1d(input, output_size, return_indices=False):
+    """The largest element of windows that give the wanted size."""
+    values, indices = _f.adaptive_max_pool1d(input, output_size)
+    return (values, indices) if return_indices else values
+
+
+def adaptive_max_pool2d(input, output_size, return_indices=False):
+    """The largest element of windows that give the wanted sizes."""
+    values, indices = _f.adaptive_max_pool2d(input, output_size)
+    return (values, indices) if return_indices else values
+
+
+# ---- losses
+
+def _reduction(reduction, size_average, reduce):
+    """The name of a reduction, also from the two flags of old programs."""
+    if size_average is None and reduce is None:
+        return reduction
+    if reduce is False:
+        return "none"
+    return "sum" if size_average is False else "mean"
+
+
+def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """The mean of squared differences."""
+    loss = _f.mse_loss(input, target, "none" if weight is not None
+                       else _reduction(reduction, size_average, reduce))
+    return loss if weight is None else _weighted(loss, weight, reduction)
+
+
+def _weighted(loss, weight, reduction):
+    loss = loss * weight
+    if reduction == "none":
+        return loss
+    return loss.sum() if reduction == "sum" else loss.sum() / weight.sum()
+
+
+def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
+    """The mean of absolute differences."""
+    loss = _f.l1_loss(input, target, "none" if weight is not None
+                      else _reduction(reduction, size_average, reduce))
+    return loss if weight is None else _weighted(loss, weight, reduction)
+
+
+def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
+    """Squares below beta, absolute differences above."""
+    return _f.smooth_l1_loss(input, target, _reduction(reduction, size_average, reduce), beta)
+
+
+def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
+    """Squares below delta, absolute differences above, scaled by delta."""
+    loss = _f.huber_loss(input, target, "none" if weight is not None else reduction, delta)
+    return loss if weight is None else _weighted(loss, weight, reduction)
+
+
+def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
+             reduction="mean"):
+    """The negative log likelihood of the targets."""
+    return _f.nll_loss(input, target, weight, ignore_index,
+                       _reduction(reduction, size_average, reduce))
+
+
+def cross_entropy(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
+                  reduction="mean", label_smoothing=0.0):
+    """log_softmax over the classes, then nll_loss."""
+    return _f.cross_entropy(input, target, weight, ignore_index,
+                            _reduction(reduction, size_average, reduce), label_smoothing)
+
+
+def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=None,
+                         reduction="mean"):
+    """The loss of probabilities against targets between 0 and 1."""
+    if target.size() != input.size():
+        raise ValueError(f"Using a target size ({target.size()}) that is different to the input size "
+                         f"({input.size()}) is deprecated. Please ensure they have the same size.")
+    return _f.binary_cross_entropy(input, target, weight,
+                                   _reduction(reduction, size_average, reduce))
+
+
+def binary_cross_entropy_with_logits(input, target, weight=None, size_average=None, reduce=None,
+                                     reduction="mean", pos_weight=None):
+    """binary_cross_entropy of sigmoid(input)."""
+    if target.size() != input.size():
+        raise ValueError(f"Target size ({target.size()}) must be the same as input size "
+                         f"({input.size()})")
+    return _f.binary_cross_entropy_with_logits(
+        input, target, weight, _reduction(reduction, size_average, reduce), pos_weight)
+
+
+def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
+    """The divergence of a distribution from log probabilities."""
+    return _f.kl_div(input, target, _reduction(reduction, size_average, reduce),
+                     log_target=log_target)

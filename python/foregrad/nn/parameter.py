@@ -1,0 +1,26 @@
+"""Tensors that are parameters of a model."""
+
+from foregrad import _C
+
+
+class Parameter(_C.Tensor):
+    """A tensor that requires grad and is a parameter of a model."""
+
+    def __new__(cls, data=None, requires_grad=True):
+        if data is None:
+            data = _C._functions.empty((0,))
+        return _C._make_subclass(cls, data, requires_grad)
+
+    def __repr__(self):
+        return "Parameter containing:\n" + super().__repr__()
+
+
+class Buffer(_C.Tensor):
+    """A tensor that belongs to a model and is no parameter."""
+
+    def __new__(cls, data=None, *, persistent=True):
+        if data is None:
+            data = _C._functions.empty((0,))
+        buffer = _C._make_subclass(cls, data, data.requires_grad)
+        buffer.persistent = persistent
+        return buffer

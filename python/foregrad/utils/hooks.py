@@ -1,0 +1,3 @@
+"""Handles of hooks."""
+
+from foregrad._C import RemovableHandle  # noqa: F401

@@ -1,0 +1,426 @@
+#include "python/arguments.h"
+
+#include <charconv>
+
+#include "base/fail.h"
+#include "python/face.h"
+#include "python/types.h"
+
+namespace fg::python {
+
+using ir::Type;
+using ir::Value;
+
+// ---- one object
+
+bool is_number(PyObject* object) {
+  if (PyFloat_Check(object) || PyLong_Check(object)) return true;
+  if (is_tensor(object) || PyUnicode_Check(object) || PyComplex_Check(object)) return false;
+  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;  // numpy's scalars
+  return number && (number->nb_index || number->nb_float) && !PySequence_Check(object);
+}
+
+Scalar scalar_of(PyObject* number) {
+  if (PyBool_Check(number)) return Scalar(number == Py_True);
+  if (PyFloat_Check(number)) return Scalar(PyFloat_AS_DOUBLE(number));
+  if (PyIndex_Check(number)) {
+    nb::object integer = own(PyNumber_Index(number));
+    int overflow = 0;
+    int64_t value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+    if (overflow == 0) return Scalar(value);
+    fail("the integer {} does not fit into 64 bits", nb::repr(integer).c_str());
+  }
+  nb::object real = own(PyNumber_Float(number));
+  return Scalar(PyFloat_AS_DOUBLE(real.ptr()));
+}
+
+static bool zero_dim(PyObject* object) {
+  return is_tensor(object) && impl_of(object)->sizes.empty() && !tensor_of(object).requires_grad();
+}
+
+static bool convert_integer(PyObject* object, bool strict, Value& value) {
+  if (PyBool_Check(object) || PyFloat_Check(object)) return false;
+  if (PyLong_Check(object)) return value = scalar_of(object), true;
+  if (is_tensor(object)) {
+    if (strict || !zero_dim(object) || !is_integral(impl_of(object)->dtype)) return false;
+    return value = tensor_of(object).item(), true;
+  }
+  if (!PyIndex_Check(object)) return false;
+  return value = scalar_of(object), true;
+}
+
+static bool convert_scalar(PyObject* object, bool strict, Value& value) {
+  if (is_number(object)) return value = scalar_of(object), true;
+  if (strict || !zero_dim(object)) return false;
+  return value = tensor_of(object).item(), true;
+}
+
+static bool convert_dims(PyObject* object, bool strict, Value& value) {
+  Value one;
+  if (PyTuple_Check(object) || PyList_Check(object)) {
+    Dims dims;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+      if (!convert_integer(item, false, one)) return false;
+      dims.push_back(std::get<Scalar>(one).to_int());
+    }
+    return value = std::move(dims), true;
+  }
+  if (!convert_integer(object, strict, one)) return false;
+  return value = Dims{std::get<Scalar>(one).to_int()}, true;
+}
+
+static bool convert_tensor(PyObject* object, bool strict, Value& value) {
+  if (is_tensor(object)) return value = tensor_of(object), true;
+  if (strict || !is_number(object)) return false;
+  return value = Tensor(scalar_of(object)), true;
+}
+
+static bool convert_tensors(PyObject* object, bool optional, Value& value) {
+  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
+  Tensors tensors;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+    PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+    if (is_tensor(item))
+      tensors.push_back(tensor_of(item));
+    else if (optional && item == Py_None)
+      tensors.emplace_back();
+    else
+      return false;
+  }
+  return value = std::move(tensors), true;
+}
+
+static bool is_optional(Type type) {
+  switch (type) {
+    case Type::opt_tensor:
+    case Type::opt_scalar:
+    case Type::opt_integer:
+    case Type::opt_dim:
+    case Type::opt_dims:
+    case Type::opt_real:
+    case Type::opt_boolean:
+    case Type::opt_string:
+    case Type::opt_dtype:
+    case Type::generator:
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool convert(PyObject* object, Type type, bool strict, Value& value) {
+  if (object == Py_None) return value = Value(), is_optional(type);
+  switch (type) {
+    case Type::tensor:
+    case Type::opt_tensor:
+      return convert_tensor(object, strict, value);
+    case Type::tensors:
+    case Type::opt_tensors:
+      return convert_tensors(object, type == Type::opt_tensors, value);
+    case Type::scalar:
+    case Type::opt_scalar:
+    case Type::real:
+    case Type::opt_real:
+      return convert_scalar(object, strict, value);
+    case Type::integer:
+    case Type::opt_integer:
+    case Type::dim:
+    case Type::opt_dim:
+      return convert_integer(object, strict, value);
+    case Type::dims:
+    case Type::opt_dims:
+      return convert_dims(object, strict, value);
+    case Type::boolean:
+    case Type::opt_boolean:
+      if (!PyBool_Check(object)) return false;
+      return value = Scalar(object == Py_True), true;
+    case Type::string:
+    case Type::opt_string:
+      if (!PyUnicode_Check(object)) return false;
+      return value = std::string(nb::borrow<nb::str>(object).c_str()), true;
+    case Type::dtype:
+    case Type::opt_dtype: {
+      OptDType dtype = dtype_of(object);
+      if (!dtype) return false;
+      return value = *dtype, true;
+    }
+    case Type::generator:
+      if (!is_generator(object)) return false;
+      return value = generator_of(object), true;
+    case Type::none:
+      return false;
+  }
+  return false;
+}
+
+const char* type_name(Type type) {
+  static constexpr const char* kNames[] = {"Tensor",
+                                           "Tensor or None",
+                                           "a list of Tensors",
+                                           "a list of Tensors or None",
+                                           "a number",
+                                           "a number or None",
+                                           "int",
+                                           "int or None",
+                                           "int",
+                                           "int or None",
+                                           "a tuple of ints",
+                                           "a tuple of ints or None",
+                                           "float",
+                                           "float or None",
+                                           "bool",
+                                           "bool or None",
+                                           "str",
+                                           "str or None",
+                                           "dtype",
+                                           "dtype or None",
+                                           "Generator"};
+  return kNames[static_cast<int>(type)];
+}
+
+// ---- parameters
+
+static Value default_of(const ir::Argument& argument) {
+  std::string_view text = argument.default_text;
+  if (text.empty() || text == "None") return {};
+  if (text == "True" || text == "False") return Scalar(text == "True");
+  if (text[0] == '\'') return std::string(text.substr(1, text.size() - 2));
+  if (text[0] == '[') return Dims{};
+  double number = ir::parse_number(text);
+  if (argument.type == Type::dims || argument.type == Type::opt_dims)
+    return Dims{static_cast<int64_t>(number)};
+  bool real = argument.type == Type::real || argument.type == Type::opt_real ||
+              text.find_first_of(".e") != std::string_view::npos;
+  return real ? Scalar(number) : Scalar(static_cast<int64_t>(number));
+}
+
+Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
+  const ir::Schema& schema = function.schema;
+  bool tensors = false, dtype = false;
+  for (size_t i = 0; i < schema.argument_count; i++) {
+    const ir::Argument& argument = schema.arguments[i];
+    PyObject* name = PyUnicode_InternFromString(std::string(argument.name).c_str());
+    parameters.push_back(
+        {name, argument.type, argument.has_default, argument.keyword_only, default_of(argument)});
+    positional += !argument.keyword_only;
+    if (argument.name == "self") self = i;
+    tensors |= argument.type <= Type::opt_tensors;
+    dtype |= argument.keyword_only && argument.type == Type::opt_dtype;
+  }
+  std::string_view base = schema.name;
+  creates = dtype && (!tensors || base.ends_with("_like") || base.starts_with("new_"));
+}
+
+// The name that a schema has for what a user may call otherwise.
+static bool names_parameter(PyObject* given, PyObject* name) {
+  if (given == name) return true;
+  std::string_view a = PyUnicode_AsUTF8(given), b = PyUnicode_AsUTF8(name);
+  if (a == b) return true;
+  return (a == "input" && b == "self") || (a == "axis" && b == "dim") ||
+         (a == "keepdims" && b == "keepdim") || (a == "x2" && b == "other");
+}
+
+// ---- keyword arguments that no schema has
+
+static void expect_cpu(PyObject* device, const char* who) {
+  if (device == Py_None) return;
+  std::string text = nb::str(nb::handle(device)).c_str();
+  if (text != "cpu" && text != "cpu:0") {
+    fail("{}: device is {}; only cpu exists", who, text);
+  }
+}
+
+static std::string text_of(PyObject* object) { return nb::str(nb::handle(object)).c_str(); }
+
+// False when the overload does not know the name at all.
+static bool take_common(const Overload& overload, std::string_view name, PyObject* value,
+                        Parsed& parsed) {
+  std::string function(overload.info->schema.name);
+  if (name == "out" && overload.info->has_out) {
+    if (value == Py_None) return true;
+    if (is_tensor(value))
+      parsed.out = {tensor_of(value)};
+    else
+      parsed.out = tensors_of(value, function.c_str());
+    return true;
+  }
+  bool shaped = overload.creates || function == "clone" || function == "contiguous";
+  if (name == "memory_format" && shaped) {
+    if (value == Py_None) return true;
+    std::string format = text_of(value);
+    if (format == "foregrad.contiguous_format") return parsed.contiguous = true;
+    if (format == "foregrad.preserve_format") return true;
+    fail(ErrorKind::not_implemented, "{}: memory_format is {}; only contiguous and preserve exist",
+         function, format);
+  }
+  if (!overload.creates) return false;
+  if (name == "device") return expect_cpu(value, function.c_str()), true;
+  if (name == "layout") {
+    if (value == Py_None || text_of(value) == "foregrad.strided") return true;
+    fail("{}: layout is {}; only strided exists", function, text_of(value));
+  }
+  if (name == "pin_memory") {
+    if (value != Py_True) return true;
+    fail("{}: pin_memory needs an accelerator; only cpu exists", function);
+  }
+  if (name == "requires_grad") {
+    if (!PyBool_Check(value)) return false;
+    parsed.requires_grad = value == Py_True;
+    return true;
+  }
+  return false;
+}
+
+// ---- one overload
+
+namespace {
+
+struct Attempt {
+  const Overload& overload;
+  const Call& call;
+  bool strict;
+  Parsed& parsed;
+  bool explain;  // say what does not fit
+  std::string why{};
+
+  template <class... Args>
+  bool refuse(fmt::format_string<Args...> text, Args&&... args) {
+    if (explain) why = fmt::format(text, std::forward<Args>(args)...);
+    return false;
+  }
+  bool put(size_t parameter, PyObject* object) {
+    const Parameter& wanted = overload.parameters[parameter];
+    if (!convert(object, wanted.type, strict, parsed.values[parameter])) {
+      return refuse("argument '{}' (position {}) must be {}, not {}", PyUnicode_AsUTF8(wanted.name),
+                    parameter + 1, type_name(wanted.type), Py_TYPE(object)->tp_name);
+    }
+    given |= 1u << parameter;
+    return true;
+  }
+  // view(2, 3) for view((2, 3)): a list of integers that is the only positional argument.
+  bool spread(size_t parameter, size_t from) {
+    nb::object tuple = own(PyTuple_New(static_cast<Py_ssize_t>(call.count - from)));
+    for (size_t i = from; i < call.count; i++) {
+      PyTuple_SET_ITEM(tuple.ptr(), static_cast<Py_ssize_t>(i - from),
+                       Py_NewRef(call.arguments[i]));
+    }
+    return put(parameter, tuple.ptr());
+  }
+  bool positional() {
+    size_t next = 0, argument = 0;
+    if (call.method) {
+      if (!put(overload.self, call.arguments[0])) return false;
+      argument = 1;
+    }
+    size_t free = overload.positional - call.method;
+    size_t first = call.method && overload.self == 0 ? 1 : 0;
+    Type type = free > 0 ? overload.parameters[first].type : Type::none;
+    bool list = type == Type::dims || type == Type::opt_dims;
+    if (free == 1 && list && call.count - argument != 1 &&
+        (call.count - argument > 1 || call.named() == 0) &&
+        !overload.parameters[first].has_default) {
+      return spread(first, argument);
+    }
+    for (; argument < call.count; argument++, next++) {
+      if (call.method && next == overload.self) next++;
+      if (next >= overload.positional) {
+        return refuse("takes at most {} positional arguments, got {}", overload.positional,
+                      call.count);
+      }
+      if (!put(next, call.arguments[argument])) return false;
+    }
+    return true;
+  }
+  bool named() {
+    for (size_t i = 0; i < call.named(); i++) {
+      PyObject* name = PyTuple_GET_ITEM(call.names, static_cast<Py_ssize_t>(i));
+      PyObject* object = call.arguments[call.count + i];
+      size_t p = 0;
+      while (p < overload.parameters.size() && !names_parameter(name, overload.parameters[p].name))
+        p++;
+      const char* text = PyUnicode_AsUTF8(name);
+      if (p == overload.parameters.size()) {
+        if (take_common(overload, text, object, parsed)) continue;
+        return refuse("got an unexpected keyword argument '{}'", text);
+      }
+      if (given >> p & 1) return refuse("got multiple values for argument '{}'", text);
+      if (!put(p, object)) return false;
+    }
+    return true;
+  }
+  bool defaults() {
+    parsed.count = 0;
+    for (size_t p = 0; p < overload.parameters.size(); p++) {
+      if (given >> p & 1) parsed.count = p + 1;
+    }
+    for (size_t p = 0; p < overload.parameters.size(); p++) {
+      if (given >> p & 1) continue;
+      const Parameter& parameter = overload.parameters[p];
+      if (!parameter.has_default && parameter.type != Type::generator) {
+        return refuse("missing the required argument '{}' (position {})",
+                      PyUnicode_AsUTF8(parameter.name), p + 1);
+      }
+      if (p < parsed.count) parsed.values[p] = parameter.fallback;
+    }
+    return true;
+  }
+  bool run() {
+    parsed.out.clear();
+    parsed.requires_grad = parsed.contiguous = false;
+    return positional() && named() && defaults();
+  }
+  uint32_t given = 0;  // a bit per parameter
+};
+
+std::string describe(const Call& call) {
+  std::string text;
+  for (size_t i = call.method ? 1 : 0; i < call.count + call.named(); i++) {
+    if (!text.empty()) text += ", ";
+    if (i >= call.count) {
+      text +=
+          PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.names, static_cast<Py_ssize_t>(i - call.count)));
+      text += '=';
+    }
+    text += Py_TYPE(call.arguments[i])->tp_name;
+  }
+  return text;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line;
+  for (char c : text) {
+    if (c == '\n') c = ' ';
+    if (c != ' ' || (!line.empty() && line.back() != ' ')) line += c;
+  }
+  return line;
+}
+
+[[noreturn]] void refuse_all(const OverloadSet& set, const Call& call, const std::string& why) {
+  if (set.overloads.size() == 1) fail(ErrorKind::type, "{}(): {}", set.name, why);
+  std::string forms;
+  for (const Overload& overload : set.overloads) {
+    if (!forms.empty()) forms += "; ";
+    forms += one_line(overload.info->schema.text);
+  }
+  fail(ErrorKind::type,
+       "{}() received an invalid combination of arguments: got ({}), but expected one of: {}",
+       set.name, describe(call), forms);
+}
+
+}  // namespace
+
+void parse(const OverloadSet& set, const Call& call, Parsed& parsed) {
+  for (bool strict : {true, false}) {
+    for (const Overload& overload : set.overloads) {
+      if (!Attempt{overload, call, strict, parsed, false}.run()) continue;
+      parsed.overload = &overload;
+      return;
+    }
+  }
+  Attempt last{set.overloads.back(), call, false, parsed, true};
+  last.run();
+  refuse_all(set, call, last.why);
+}
+
+}  // namespace fg::python

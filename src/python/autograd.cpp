@@ -1,0 +1,214 @@
+// backward, grad, modes, gradcheck, saved-tensor hooks.
+#include "autograd/autograd.h"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+
+#include "autograd/gradcheck.h"
+#include "base/fail.h"
+#include "base/pool.h"
+#include "base/version.h"
+#include "ops/views.h"
+#include "python/bindings.h"
+#include "python/face.h"
+#include "python/hooks.h"
+#include "python/types.h"
+
+namespace fg::python {
+
+namespace {
+
+using autograd::GraphPoint;
+using autograd::GraphPoints;
+
+// A tensor, or a GradientEdge (anything with a node and an output_nr).
+GraphPoint point_of(nb::handle object, const char* who) {
+  if (is_tensor(object.ptr())) return tensor_of(object.ptr());
+  if (nb::hasattr(object, "node") && nb::hasattr(object, "output_nr")) {
+    nb::object node = object.attr("node");
+    if (is_node(node.ptr())) {
+      return autograd::GradientEdge{node_of(node.ptr()),
+                                    nb::cast<uint32_t>(object.attr("output_nr"))};
+    }
+  }
+  fail(ErrorKind::type, "{}: expected Tensors or GradientEdges, got {}", who,
+       Py_TYPE(object.ptr())->tp_name);
+}
+
+GraphPoints points_of(nb::sequence objects, const char* who) {
+  GraphPoints points;
+  for (nb::handle object : objects) points.push_back(point_of(object, who));
+  return points;
+}
+
+void run_backward(nb::sequence outputs, nb::sequence grads, std::optional<bool> retain_graph,
+                  bool create_graph, nb::object inputs) {
+  GraphPoints from = points_of(outputs, "backward");
+  Tensors gradients = tensors_of(grads.ptr(), "backward", true);
+  std::optional<GraphPoints> to;
+  if (!inputs.is_none()) to = points_of(nb::cast<nb::sequence>(inputs), "backward");
+  nb::gil_scoped_release released;
+  autograd::backward(from, gradients, retain_graph, create_graph, to);
+}
+
+nb::object run_grad(nb::sequence outputs, nb::sequence inputs, nb::sequence grads,
+                    std::optional<bool> retain_graph, bool create_graph, bool allow_unused,
+                    bool batched, bool materialize) {
+  GraphPoints from = points_of(outputs, "grad"), to = points_of(inputs, "grad");
+  Tensors gradients = tensors_of(grads.ptr(), "grad", true);
+  autograd::GradOptions options{retain_graph, create_graph, allow_unused, materialize, batched};
+  Tensors results;
+  {
+    nb::gil_scoped_release released;
+    results = autograd::grad(from, to, gradients, options);
+  }
+  return tuple_of(results);
+}
+
+// ---- hooks of saved tensors: Python enters and leaves contexts, so they live on a stack
+
+thread_local std::vector<std::unique_ptr<autograd::SavedTensorsHooks>> saved_hooks;
+thread_local std::vector<std::unique_ptr<autograd::DisableSavedTensorsHooks>> disabled_hooks;
+
+void add_saved_hooks(nb::module_& module) {
+  module.def("_push_saved_tensors_hooks", [](nb::object pack, nb::object unpack) {
+    saved_hooks.push_back(std::make_unique<autograd::SavedTensorsHooks>(
+        pack_hook(std::move(pack)), unpack_hook(std::move(unpack))));
+  });
+  module.def("_pop_saved_tensors_hooks", [] {
+    if (!saved_hooks.empty()) saved_hooks.pop_back();
+  });
+  module.def("_disable_saved_tensors_hooks", [](const std::string& message) {
+    disabled_hooks.push_back(std::make_unique<autograd::DisableSavedTensorsHooks>(message));
+  });
+  module.def("_enable_saved_tensors_hooks", [] {
+    if (!disabled_hooks.empty()) disabled_hooks.pop_back();
+  });
+}
+
+// ---- gradcheck
+
+autograd::TensorFunction python_function(nb::object function) {
+  Held held(std::move(function));
+  return [held](const Tensors& inputs) -> Tensors {
+    nb::gil_scoped_acquire lock;
+    nb::object result = own(PyObject_Call(held.get(), tuple_of(inputs).ptr(), nullptr));
+    if (is_tensor(result.ptr())) return {tensor_of(result.ptr())};
+    return tensors_of(result.ptr(), "gradcheck");
+  };
+}
+
+void add_gradcheck(nb::module_& module) {
+  module.def("_gradcheck", [](nb::object function, nb::sequence inputs, double eps, double atol,
+                              double rtol, double nondet_tol, bool check_undefined_grad) {
+    autograd::GradcheckOptions options{eps, atol, rtol, true, nondet_tol, check_undefined_grad};
+    return autograd::gradcheck(python_function(function), tensors_of(inputs.ptr(), "gradcheck"),
+                               options);
+  });
+  module.def(
+      "_gradgradcheck", [](nb::object function, nb::sequence inputs, nb::sequence grads, double eps,
+                           double atol, double rtol, double nondet_tol, bool check_undefined_grad) {
+        autograd::GradcheckOptions options{eps, atol, rtol, true, nondet_tol, check_undefined_grad};
+        return autograd::gradgradcheck(python_function(function),
+                                       tensors_of(inputs.ptr(), "gradgradcheck"),
+                                       tensors_of(grads.ptr(), "gradgradcheck"), options);
+      });
+}
+
+// ---- modes and settings
+
+void add_modes(nb::module_& module) {
+  module.def("is_grad_enabled", [] { return is_grad_enabled(); });
+  module.def("_set_grad_enabled", [](bool enabled) { set_grad_enabled(enabled); });
+  module.def("is_inference_mode_enabled", [] { return modes.inference; });
+  module.def("_set_modes", [](bool grad, bool inference) {
+    modes.grad_enabled = grad;
+    modes.inference = inference;
+  });
+  module.def("set_num_threads", [](int count) { pool::set_num_threads(count); });
+  module.def("get_num_threads", [] { return pool::num_threads(); });
+  module.def("get_default_dtype", [] { return nb::borrow(dtype_object(default_dtype())); });
+  module.def("set_default_dtype", [](nb::handle dtype) {
+    OptDType type = dtype_of(dtype.ptr());
+    if (!type) fail(ErrorKind::type, "set_default_dtype: expected a foregrad.dtype");
+    set_default_dtype(*type);
+  });
+  module.def("_promote_types", [](nb::handle a, nb::handle b) {
+    OptDType first = dtype_of(a.ptr()), second = dtype_of(b.ptr());
+    if (!first || !second) fail(ErrorKind::type, "promote_types: expected two dtypes");
+    return nb::borrow(dtype_object(promote(*first, *second)));
+  });
+  module.def("_can_cast", [](nb::handle a, nb::handle b) {
+    OptDType from = dtype_of(a.ptr()), to = dtype_of(b.ptr());
+    if (!from || !to) fail(ErrorKind::type, "can_cast: expected two dtypes");
+    return can_cast(*from, *to);
+  });
+  module.attr("__version__") = std::string(version());
+}
+
+void add_tensor_methods(nb::module_& module) {
+  module.def("_register_hook", [](const Tensor& tensor, nb::object function) {
+    return tensor.register_hook(tensor_hook(std::move(function)));
+  });
+  module.def("_register_post_accumulate_grad_hook", [](const Tensor& tensor, nb::object function) {
+    return tensor.register_post_accumulate_grad_hook(post_accumulate_hook(std::move(function)));
+  });
+  module.def("_retain_grad", [](const Tensor& tensor) { tensor.retain_grad(); });
+  module.def("_requires_grad_", [](const Tensor& tensor, bool on) { tensor.requires_grad_(on); });
+  module.def("_detach_", [](const Tensor& tensor) { tensor.detach_(); });
+  module.def("_is_view", [](const Tensor& tensor) { return tensor.is_view(); });
+  module.def("_is_inference", [](const Tensor& tensor) { return tensor.is_inference(); });
+  module.def("_is_contiguous", [](const Tensor& tensor) { return tensor.is_contiguous(); });
+  module.def("_strides", [](const Tensor& tensor) {
+    nb::list strides;
+    for (const Dim& stride : tensor.strides()) strides.append(stride.value());
+    return nb::steal(PyList_AsTuple(strides.ptr()));
+  });
+  module.def("_numel", [](const Tensor& tensor) { return tensor.numel(); });
+  module.def("_storage_offset", [](const Tensor& tensor) { return tensor.storage_offset(); });
+  module.def("_data_ptr",
+             [](const Tensor& tensor) { return reinterpret_cast<uintptr_t>(tensor.data_ptr()); });
+  module.def("_storage_ptr", [](const Tensor& tensor) {
+    return reinterpret_cast<uintptr_t>(tensor.impl()->storage.get());
+  });
+  module.def("_use_count", [](const Tensor& tensor) { return tensor.use_count() - 1; });
+  module.def("_make_subclass", [](nb::type_object cls, const Tensor& data, bool requires_grad) {
+    Tensor fresh = data.detach();
+    if (requires_grad) fresh.requires_grad_();
+    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), fresh));
+  });
+  module.def("_as_subclass", [](const Tensor& data, nb::type_object cls) {
+    Tensor fresh = alias_of(data);
+    return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), fresh));
+  });
+}
+
+}  // namespace
+
+void add_autograd(nb::module_& module) {
+  module.def("_run_backward", run_backward, nb::arg().none(), nb::arg(), nb::arg().none(),
+             nb::arg(), nb::arg().none());
+  module.def("_run_grad", run_grad, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
+             nb::arg(), nb::arg(), nb::arg());
+  module.def("_get_gradient_edge", [](const Tensor& tensor) {
+    autograd::GradientEdge edge = autograd::get_gradient_edge(tensor);
+    return nb::make_tuple(edge.node, edge.output_nr);
+  });
+  module.def("_increment_version",
+             [](const std::vector<Tensor>& tensors) { autograd::increment_version(tensors); });
+  module.def("_current_graph_task_id", &autograd::current_graph_task_id);
+  module.def("_current_autograd_node", [] { return autograd::current_graph_task_node(); });
+  module.def("_current_graph_task_execution_order",
+             [] { return autograd::current_graph_task_execution_order(); });
+  module.def("_will_engine_execute_node", &autograd::will_engine_execute_node);
+  module.def("_get_current_graph_task_keep_graph", &autograd::current_graph_task_keep_graph);
+  add_saved_hooks(module);
+  add_gradcheck(module);
+  add_modes(module);
+  add_tensor_methods(module);
+}
+
+}  // namespace fg::python

@@ -1,0 +1,11 @@
+// The parts of the module that nanobind binds.
+#pragma once
+
+#include "python/object.h"
+
+namespace fg::python {
+
+void install_hooks();  // interrupts, warnings
+void add_autograd(nb::module_& module);
+
+}  // namespace fg::python

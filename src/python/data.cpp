@@ -1,0 +1,306 @@
+#include "python/data.h"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "base/fail.h"
+#include "ops/copy.h"
+#include "python/arguments.h"
+#include "python/face.h"
+#include "python/types.h"
+
+namespace fg::python {
+
+namespace {
+
+// ---- other libraries' arrays: the buffer protocol and DLPack, without copies
+
+std::optional<DType> dtype_of(nb::dlpack::dtype type) {
+  if (type.lanes != 1) return {};
+  using Code = nb::dlpack::dtype_code;
+  switch (static_cast<Code>(type.code)) {
+    case Code::Bool:
+      return kBool;
+    case Code::UInt:
+      if (type.bits == 8) return kUInt8;
+      return {};
+    case Code::Int:
+      if (type.bits == 8) return kInt8;
+      if (type.bits == 16) return kInt16;
+      if (type.bits == 32) return kInt32;
+      if (type.bits == 64) return kInt64;
+      return {};
+    case Code::Float:
+      if (type.bits == 16) return kFloat16;
+      if (type.bits == 32) return kFloat32;
+      if (type.bits == 64) return kFloat64;
+      return {};
+    case Code::Bfloat:
+      if (type.bits == 16) return kBFloat16;
+      return {};
+    default:
+      return {};
+  }
+}
+
+nb::dlpack::dtype dlpack_dtype(DType dtype) {
+  using Code = nb::dlpack::dtype_code;
+  Code code = dtype == kBool       ? Code::Bool
+              : dtype == kBFloat16 ? Code::Bfloat
+              : is_floating(dtype) ? Code::Float
+              : dtype == kUInt8    ? Code::UInt
+                                   : Code::Int;
+  return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * item_size(dtype)), 1};
+}
+
+Tensor share_array(nb::handle array, const char* who) {
+  nb::ndarray<nb::ro> view;
+  if (!nb::try_cast(array, view, false)) {
+    fail(ErrorKind::type, "{}: expected an array of another library, got {}", who,
+         Py_TYPE(array.ptr())->tp_name);
+  }
+  if (view.device_type() != nb::device::cpu::value) {
+    fail(ErrorKind::value, "{}: the array is not in the memory of the cpu", who);
+  }
+  std::optional<DType> dtype = dtype_of(view.dtype());
+  if (!dtype) {
+    fail(ErrorKind::type, "{}: elements of {} bits of this kind have no dtype here", who,
+         static_cast<int>(view.dtype().bits));
+  }
+  Dims sizes, strides;
+  for (size_t i = 0; i < view.ndim(); i++) {
+    sizes.push_back(static_cast<int64_t>(view.shape(i)));
+    strides.push_back(view.stride(i));
+    if (view.stride(i) < 0) {
+      fail(ErrorKind::value, "{}: negative strides are not supported; copy the array first", who);
+    }
+  }
+  auto* keep = new nb::ndarray<nb::ro>(view);
+  return from_blob(
+      const_cast<void*>(view.data()), sizes, *dtype,
+      [keep](void*) {
+        if (!Py_IsInitialized()) return;
+        nb::gil_scoped_acquire lock;
+        delete keep;
+      },
+      strides);
+}
+
+nb::object to_dlpack(nb::handle self) {
+  Tensor tensor = tensor_of(self.ptr());
+  if (tensor.requires_grad()) {
+    fail(ErrorKind::value,
+         "__dlpack__: a tensor that requires grad cannot be exported; use tensor.detach()");
+  }
+  std::vector<size_t> sizes;
+  std::vector<int64_t> strides;
+  for (const Dim& size : tensor.sizes()) sizes.push_back(static_cast<size_t>(size.value()));
+  for (const Dim& stride : tensor.strides()) strides.push_back(stride.value());
+  nb::ndarray<> array(tensor.data_ptr(), sizes.size(), sizes.data(), self, strides.data(),
+                      dlpack_dtype(tensor.dtype()));
+  return array.cast(nb::rv_policy::reference);
+}
+
+// ---- nested sequences
+
+bool is_array(PyObject* object) {
+  return PyObject_CheckBuffer(object) && !PyBytes_Check(object) && !PyByteArray_Check(object);
+}
+
+bool is_list(PyObject* object) {
+  return PySequence_Check(object) && !is_tensor(object) && !PyUnicode_Check(object) &&
+         !PyBytes_Check(object);
+}
+
+[[noreturn]] void refuse_data(PyObject* object) {
+  fail(ErrorKind::type, "tensor: the data holds a {}; expected numbers, tensors or nested lists",
+       Py_TYPE(object)->tp_name);
+}
+
+void add_sizes(PyObject* data, Dims& sizes) {
+  nb::object item = nb::borrow(data);
+  while (true) {
+    if (is_tensor(item.ptr())) {
+      for (const Dim& size : impl_of(item.ptr())->sizes) sizes.push_back(size);
+      return;
+    }
+    if (!is_list(item.ptr())) return;
+    Py_ssize_t count = PySequence_Size(item.ptr());
+    if (count < 0) nb::raise_python_error();
+    sizes.push_back(count);
+    if (count == 0) return;
+    if (sizes.size() > 128) fail(ErrorKind::value, "tensor: the data is nested too deeply");
+    item = own(PySequence_GetItem(item.ptr(), 0));
+  }
+}
+
+// The dtype of all numbers together: bool < integer < float.
+DType infer_dtype(PyObject* data) {
+  if (is_tensor(data)) return impl_of(data)->dtype;
+  if (is_number(data)) {
+    Scalar number = scalar_of(data);
+    return number.is_floating() ? default_dtype() : number.dtype();
+  }
+  if (!is_list(data)) refuse_data(data);
+  nb::object items = own(PySequence_Fast(data, "expected a sequence"));
+  OptDType result;
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); i++) {
+    DType next = infer_dtype(PySequence_Fast_GET_ITEM(items.ptr(), i));
+    result = result ? promote(*result, next) : next;
+  }
+  return result.value_or(default_dtype());
+}
+
+template <class T>
+T element_of(PyObject* object) {
+  if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object)).to<T>();
+  if (is_tensor(object)) return tensor_of(object).item().to<T>();
+  if (!is_number(object)) refuse_data(object);
+  return scalar_of(object).to<T>();
+}
+
+template <class T>
+void fill(PyObject* data, const Dims& sizes, size_t depth, T*& out) {
+  if (depth == sizes.size()) {
+    if (is_list(data)) {
+      fail(ErrorKind::value, "tensor: expected a number at depth {}, got a {}", depth,
+           Py_TYPE(data)->tp_name);
+    }
+    *out++ = element_of<T>(data);
+    return;
+  }
+  if (is_tensor(data)) {
+    Tensor values = tensor_of(data).to(DTypeOf<T>::value).contiguous();
+    std::memcpy(out, values.data_ptr(), static_cast<size_t>(values.numel()) * sizeof(T));
+    out += values.numel();
+    return;
+  }
+  if (!is_list(data)) {
+    fail(ErrorKind::type, "tensor: expected a sequence at dimension {}, got a {}", depth,
+         Py_TYPE(data)->tp_name);
+  }
+  nb::object items = own(PySequence_Fast(data, "expected a sequence"));
+  int64_t count = PySequence_Fast_GET_SIZE(items.ptr());
+  if (count != sizes[depth].value()) {
+    fail(ErrorKind::value, "tensor: expected a sequence of length {} at dimension {}, got {}",
+         sizes[depth].text(), depth, count);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    fill(PySequence_Fast_GET_ITEM(items.ptr(), i), sizes, depth + 1, out);
+  }
+}
+
+template <class F>
+void with_element_type(DType dtype, const F& f) {
+  switch (dtype) {
+    case DType::u8:
+      return f(uint8_t{});
+    case DType::i8:
+      return f(int8_t{});
+    case DType::i16:
+      return f(int16_t{});
+    case DType::i32:
+      return f(int32_t{});
+    case DType::i64:
+      return f(int64_t{});
+    case DType::f16:
+      return f(Half{});
+    case DType::f32:
+      return f(float{});
+    case DType::f64:
+      return f(double{});
+    case DType::boolean:
+      return f(bool{});
+    case DType::bf16:
+      return f(BFloat16{});
+  }
+}
+
+// ---- back to Python
+
+nb::object list_of(const Tensor& tensor, int64_t axis, const Tensor& all, int64_t& next) {
+  auto element = [&]() -> nb::object {
+    Tensor one = ::fg::alias(all, {}, {}, next++);
+    Scalar number = one.item();
+    if (number.dtype() == kBool) return nb::bool_(number.to_bool());
+    if (number.is_floating()) return nb::float_(number.to_double());
+    return nb::int_(number.to_int());
+  };
+  if (axis == tensor.dim()) return element();
+  nb::list list;
+  for (int64_t i = 0; i < tensor.size(axis); i++) list.append(list_of(tensor, axis + 1, all, next));
+  return list;
+}
+
+nb::object to_list(const Tensor& tensor) {
+  NoGradGuard no_grad;
+  Tensor all = tensor.detach().clone().contiguous();
+  int64_t next = 0;
+  return list_of(tensor, 0, all, next);
+}
+
+}  // namespace
+
+Tensor tensor_from_data(PyObject* data, OptDType dtype) {
+  NoGradGuard no_grad;
+  if (is_tensor(data))
+    return tensor_of(data).detach().to(dtype.value_or(impl_of(data)->dtype), true);
+  if (is_array(data)) {
+    Tensor shared = share_array(data, "tensor");
+    return shared.to(dtype.value_or(shared.dtype()), true);
+  }
+  if (!is_list(data) && !is_number(data)) refuse_data(data);
+  Dims sizes;
+  add_sizes(data, sizes);
+  Tensor result = empty_tensor(sizes, dtype ? *dtype : infer_dtype(data));
+  with_element_type(result.dtype(), [&]<class T>(T) {
+    T* out = static_cast<T*>(result.data_ptr());
+    fill<T>(data, sizes, 0, out);
+  });
+  return result;
+}
+
+void add_data(nb::module_& module) {
+  module.def(
+      "_tensor_from_data",
+      [](nb::handle data, nb::handle dtype) {
+        OptDType type;
+        if (!dtype.is_none()) {
+          type = python::dtype_of(dtype.ptr());
+          if (!type) fail(ErrorKind::type, "tensor: dtype must be a foregrad.dtype");
+        }
+        return tensor_from_data(data.ptr(), type);
+      },
+      nb::arg(), nb::arg().none());
+  module.def("_share_array", [](nb::handle array, const std::string& who) {
+    return share_array(array, who.c_str());
+  });
+  module.def("_to_dlpack", to_dlpack);
+  module.def("_tolist", to_list);
+  module.def("_item", [](const Tensor& tensor) -> nb::object {
+    Scalar number = tensor.item();
+    if (number.dtype() == kBool) return nb::bool_(number.to_bool());
+    if (number.is_floating()) return nb::float_(number.to_double());
+    return nb::int_(number.to_int());
+  });
+  module.def("_to_bytes", [](const Tensor& tensor) {
+    Tensor whole = tensor.detach().contiguous();
+    auto bytes = static_cast<size_t>(whole.numel()) * item_size(whole.dtype());
+    return nb::bytes(static_cast<const char*>(whole.data_ptr()), bytes);
+  });
+  module.def("_from_bytes", [](nb::bytes bytes, nb::handle dtype, nb::tuple shape) {
+    Dims sizes;
+    for (nb::handle size : shape) sizes.push_back(nb::cast<int64_t>(size));
+    Tensor result = empty_tensor(sizes, python::dtype_of(dtype.ptr()).value());
+    auto expected = static_cast<size_t>(result.numel()) * item_size(result.dtype());
+    if (bytes.size() != expected) {
+      fail("a pickled tensor of {} bytes has {} of them", expected, bytes.size());
+    }
+    std::memcpy(result.data_ptr(), bytes.c_str(), expected);
+    return result;
+  });
+}
+
+}  // namespace fg::python

@@ -1,0 +1,103 @@
+// x[...] and x[...] = value: Python's index objects to TensorIndex.
+#include "ops/indexing.h"
+
+#include "base/fail.h"
+#include "ops/create.h"
+#include "python/arguments.h"
+#include "python/tensor_type.h"
+
+namespace fg::python {
+
+namespace {
+
+int64_t integer_of(PyObject* object) {
+  nb::object integer = own(PyNumber_Index(object));
+  int64_t value = PyLong_AsLongLong(integer.ptr());
+  if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
+  return value;
+}
+
+OptInt bound_of(PyObject* object) {
+  if (object == Py_None) return {};
+  if (is_tensor(object) || PyIndex_Check(object)) return integer_of(object);
+  fail(ErrorKind::type,
+       "slice indices must be integers or None or have an __index__ method, not {}",
+       Py_TYPE(object)->tp_name);
+}
+
+Slice slice_of(PyObject* object) {
+  auto* slice = reinterpret_cast<PySliceObject*>(object);
+  OptInt step = bound_of(slice->step);
+  if (step && *step <= 0) {
+    fail(ErrorKind::value, "slice step must be positive, got {}; use flip to go backwards", *step);
+  }
+  return {bound_of(slice->start), bound_of(slice->stop), step.value_or(1)};
+}
+
+// A list of numbers is a tensor of positions (or a mask, when they are bools).
+Tensor positions_of(PyObject* sequence) {
+  nb::object make = nb::module_::import_("foregrad").attr("tensor");
+  return tensor_of(make(nb::borrow(sequence)).ptr());
+}
+
+TensorIndex index_of(PyObject* object) {
+  if (PyBool_Check(object)) return TensorIndex(object == Py_True);
+  if (PyLong_Check(object)) return TensorIndex(integer_of(object));
+  if (PySlice_Check(object)) return TensorIndex(slice_of(object));
+  if (object == Py_None) return TensorIndex(std::nullopt);
+  if (object == Py_Ellipsis) return TensorIndex("...");
+  if (is_tensor(object)) {
+    Tensor tensor = tensor_of(object);
+    // A zero-dim integer is an integer: it selects, and shares memory.
+    if (tensor.dim() == 0 && is_integral(tensor.dtype()) && tensor.dtype() != kUInt8) {
+      return TensorIndex(tensor.item().to_int());
+    }
+    return TensorIndex(std::move(tensor));
+  }
+  if (PySequence_Check(object) && !PyUnicode_Check(object))
+    return TensorIndex(positions_of(object));
+  if (PyIndex_Check(object)) return TensorIndex(integer_of(object));
+  if (PyObject_CheckBuffer(object)) return TensorIndex(positions_of(object));
+  fail(ErrorKind::index,
+       "only integers, slices (`:`), ellipsis (`...`), None and tensors or lists of integers or "
+       "bools are valid indices, got {}",
+       Py_TYPE(object)->tp_name);
+}
+
+std::vector<TensorIndex> indices_of(PyObject* index) {
+  std::vector<TensorIndex> indices;
+  if (PyTuple_Check(index)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
+      indices.push_back(index_of(PyTuple_GET_ITEM(index, i)));
+    }
+  } else {
+    indices.push_back(index_of(index));
+  }
+  return indices;
+}
+
+Tensor value_of(PyObject* value, const Tensor& self) {
+  if (is_tensor(value)) return tensor_of(value);
+  if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
+  nb::object make = nb::module_::import_("foregrad").attr("tensor");
+  return tensor_of(make(nb::borrow(value)).ptr()).to(self.dtype());
+}
+
+}  // namespace
+
+PyObject* subscript(PyObject* self, PyObject* index) {
+  return guarded([&] { return wrap(get_item(tensor_of(self), indices_of(index))); });
+}
+
+int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
+  return guarded(
+      [&] {
+        if (!value) fail(ErrorKind::type, "Tensor does not support deleting items");
+        Tensor tensor = tensor_of(self);
+        set_item(tensor, indices_of(index), value_of(value, tensor));
+        return 0;
+      },
+      -1);
+}
+
+}  // namespace fg::python

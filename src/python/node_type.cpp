@@ -1,0 +1,233 @@
+// The Python face of nodes: names, edges, hooks, metadata and saved values.
+#include <nanobind/stl/string.h>
+
+#include <map>
+
+#include "autograd/accumulate_grad.h"
+#include "base/fail.h"
+#include "python/custom_node.h"
+#include "python/hooks.h"
+#include "python/types.h"
+
+namespace fg::python {
+
+using autograd::Node;
+
+namespace {
+
+// A saved value as users of the graph API see it: torch's SavedTensor.
+struct SavedTensor {
+  Ref<Node> node;
+  size_t index;
+  autograd::SavedValue& value() const { return *node->saved_value(index); }
+};
+
+nb::object new_object(PyObject* result) { return own(result); }
+
+nb::object edge_tuple(const autograd::Edge& edge) {
+  return nb::make_tuple(new_object(wrap(edge.node)), edge.is_valid() ? edge.input_nr : 0);
+}
+
+PyObject* node_repr(PyObject* self) {
+  return guarded([&] {
+    return PyUnicode_FromFormat("<%s object at %p>", node_of(self)->name().c_str(), self);
+  });
+}
+
+// ---- methods
+
+PyObject* get_name(PyObject* self, PyObject*) {
+  return guarded([&] { return PyUnicode_FromString(node_of(self)->name().c_str()); });
+}
+PyObject* register_hook(PyObject* self, PyObject* function) {
+  return guarded([&] {
+    return nb::cast(node_of(self)->register_hook(node_post_hook(nb::borrow(function))))
+        .release()
+        .ptr();
+  });
+}
+PyObject* register_prehook(PyObject* self, PyObject* function) {
+  return guarded([&] {
+    return nb::cast(node_of(self)->register_prehook(node_pre_hook(nb::borrow(function))))
+        .release()
+        .ptr();
+  });
+}
+PyObject* get_sequence_nr(PyObject* self, PyObject*) {
+  return guarded([&] { return PyLong_FromUnsignedLongLong(node_of(self)->sequence_nr()); });
+}
+PyObject* set_sequence_nr(PyObject* self, PyObject* number) {
+  return guarded([&]() -> PyObject* {
+    node_of(self)->set_sequence_nr(nb::cast<uint64_t>(nb::handle(number)));
+    Py_RETURN_NONE;
+  });
+}
+
+// Runs the node by itself on given gradients.
+PyObject* call_node(PyObject* self, PyObject* args, PyObject*) {
+  return guarded([&]() -> PyObject* {
+    Ref<Node> node = node_of(self);
+    Tensors grads = tensors_of(args, node->name().c_str(), true);
+    grads.resize(node->num_outputs());
+    Tensors results = node->apply(std::move(grads));
+    if (results.size() == 1) return wrap(results[0]);
+    return tuple_of(results).release().ptr();
+  });
+}
+
+// ---- properties
+
+PyObject* get_next_functions(PyObject* self, void*) {
+  return guarded([&] {
+    Ref<Node> node = node_of(self);
+    nb::list edges;
+    for (const autograd::Edge& edge : node->next_edges()) edges.append(edge_tuple(edge));
+    return PyList_AsTuple(edges.ptr());
+  });
+}
+
+PyObject* get_metadata(PyObject* self, void*) {
+  return guarded([&] {
+    std::any& slot = node_of(self)->metadata()["python"];
+    if (!slot.has_value()) slot = Held(nb::dict());
+    return Py_NewRef(std::any_cast<Held&>(slot).get());
+  });
+}
+
+PyObject* get_input_metadata(PyObject* self, void*) {
+  return guarded([&] {
+    Ref<Node> node = node_of(self);
+    nb::object make = nb::module_::import_("types").attr("SimpleNamespace");
+    nb::list all;
+    for (size_t i = 0; i < node->num_outputs(); i++) {
+      const autograd::InputMetadata& metadata = node->input_metadata(i);
+      all.append(make(nb::arg("shape") = size_object(metadata.sizes),
+                      nb::arg("dtype") = nb::borrow(dtype_object(metadata.dtype)),
+                      nb::arg("device") = nb::module_::import_("foregrad").attr("device")("cpu"),
+                      nb::arg("is_nested_tensor") = false, nb::arg("is_cpp_nested_tensor") = false,
+                      nb::arg("is_tensor_subclass") = false));
+    }
+    return all.release().ptr();
+  });
+}
+
+// _saved_self, _raw_saved_self, and `variable` of an accumulator.
+PyObject* saved_attribute(PyObject* self, std::string_view name) {
+  Ref<Node> node = node_of(self);
+  bool raw = name.starts_with("_raw_saved_");
+  std::string_view wanted = name.substr(raw ? 11 : 7);
+  nb::list found;
+  for (size_t i = 0; i < node->saved_count(); i++) {
+    if (node->saved_name(i) != wanted) continue;
+    found.append(raw ? nb::cast(SavedTensor{node, i})
+                     : nb::steal(wrap(node->saved_value(i)->unpack(node.get()))));
+  }
+  if (nb::len(found) == 0) return nullptr;
+  if (nb::len(found) == 1 && wanted != "tensors") return nb::object(found[0]).release().ptr();
+  return PyList_AsTuple(found.ptr());
+}
+
+PyObject* node_getattr(PyObject* self, PyObject* name) {
+  PyObject* found = PyObject_GenericGetAttr(self, name);
+  if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
+  std::string_view text = PyUnicode_AsUTF8(name);
+  if (!text.starts_with("_saved_") && !text.starts_with("_raw_saved_") && text != "variable") {
+    return nullptr;
+  }
+  nb::python_error missing;
+  return guarded([&]() -> PyObject* {
+    if (text == "variable") {
+      auto* leaf = dynamic_cast<autograd::AccumulateGrad*>(node_of(self).get());
+      if (leaf) return wrap(leaf->variable());
+    } else if (PyObject* saved = saved_attribute(self, text)) {
+      return saved;
+    }
+    missing.restore();
+    return nullptr;
+  });
+}
+
+PyMethodDef node_methods[] = {
+    {"name", get_name, METH_NOARGS, "The name of the node, as AddBackward0."},
+    {"register_hook", register_hook, METH_O,
+     "Calls hook(grad_inputs, grad_outputs) after the node ran; returns a handle."},
+    {"register_prehook", register_prehook, METH_O,
+     "Calls hook(grad_outputs) before the node runs; returns a handle."},
+    {"_sequence_nr", get_sequence_nr, METH_NOARGS, "How late the node was made."},
+    {"_set_sequence_nr", set_sequence_nr, METH_O, nullptr},
+    {nullptr, nullptr, 0, nullptr}};
+
+PyGetSetDef node_properties[] = {
+    {"next_functions", get_next_functions, nullptr, "Pairs of a node and its input.", nullptr},
+    {"metadata", get_metadata, nullptr, "A dictionary for users.", nullptr},
+    {"_input_metadata", get_input_metadata, nullptr, "What gradients must look like.", nullptr},
+    {"requires_grad", [](PyObject*, void*) { return Py_NewRef(Py_True); }, nullptr, nullptr,
+     nullptr},
+    {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
+    {nullptr, nullptr, nullptr, nullptr, nullptr}};
+
+PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
+  PyErr_Format(PyExc_TypeError, "%s cannot be made by hand: nodes come from recorded calls",
+               type->tp_name);
+  return nullptr;
+}
+
+}  // namespace
+
+PyTypeObject* type_of_node(const Node& node) {
+  if (auto* custom = dynamic_cast<const PythonNode*>(&node)) {
+    return reinterpret_cast<PyTypeObject*>(custom->type());
+  }
+  static auto* types = new std::map<std::string, PyObject*>;
+  PyObject*& type = (*types)[node.name()];
+  if (!type) {
+    nb::object base = nb::borrow(reinterpret_cast<PyObject*>(node_type));
+    nb::dict attributes;
+    attributes["__module__"] = "foregrad.autograd.graph";
+    nb::object made = nb::borrow(reinterpret_cast<PyObject*>(&PyType_Type))(
+        node.name(), nb::make_tuple(base), attributes);
+    type = made.release().ptr();
+  }
+  return reinterpret_cast<PyTypeObject*>(type);
+}
+
+void add_nodes(nb::module_& module) {
+  PyType_Slot slots[] = {{Py_tp_dealloc, reinterpret_cast<void*>(face_dealloc)},
+                         {Py_tp_finalize, reinterpret_cast<void*>(face_finalize)},
+                         {Py_tp_traverse, reinterpret_cast<void*>(face_traverse)},
+                         {Py_tp_clear, reinterpret_cast<void*>(face_clear)},
+                         {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
+                         {Py_tp_call, reinterpret_cast<void*>(call_node)},
+                         {Py_tp_getattro, reinterpret_cast<void*>(node_getattr)},
+                         {Py_tp_new, reinterpret_cast<void*>(refuse_new)},
+                         {Py_tp_methods, node_methods},
+                         {Py_tp_getset, node_properties},
+                         {Py_tp_members, face_members},
+                         {0, nullptr}};
+  PyType_Spec spec{"foregrad.autograd.graph.Node", sizeof(FaceObject), 0,
+                   Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  nb::object type = own(PyType_FromSpec(&spec));
+  module.attr("Node") = type;
+  node_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
+
+  nb::class_<SavedTensor>(module, "SavedTensor")
+      .def("unpack", [](const SavedTensor& self) { return self.value().unpack(self.node.get()); })
+      .def("register_hooks",
+           [](const SavedTensor& self, nb::object pack, nb::object unpack) {
+             self.value().register_hooks(pack_hook(std::move(pack)),
+                                         unpack_hook(std::move(unpack)));
+           })
+      .def_prop_ro("data", [](const SavedTensor& self) -> nb::object {
+        if (auto* packed = self.value().packed()) return std::any_cast<Held>(packed)->object();
+        return nb::steal(wrap(self.value().unpack(self.node.get())));
+      });
+  nb::class_<autograd::HookHandle>(module, "RemovableHandle")
+      .def("remove", [](const autograd::HookHandle& self) { self.remove(); })
+      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
+      .def("__exit__", [](const autograd::HookHandle& self, nb::args) {
+        self.remove();
+        return false;
+      });
+}
+
+}  // namespace fg::python

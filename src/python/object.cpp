@@ -1,0 +1,98 @@
+#include "python/object.h"
+
+#include <mutex>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+
+namespace fg::python {
+
+std::atomic<int64_t> held_objects = 0;
+
+static PyObject* exception_of(ErrorKind kind) {
+  switch (kind) {
+    case ErrorKind::value:
+      return PyExc_ValueError;
+    case ErrorKind::type:
+      return PyExc_TypeError;
+    case ErrorKind::index:
+      return PyExc_IndexError;
+    case ErrorKind::not_implemented:
+      return PyExc_NotImplementedError;
+    default:
+      return PyExc_RuntimeError;
+  }
+}
+
+void set_error() noexcept {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    error.restore();
+  } catch (const Error& error) {
+    PyErr_SetString(exception_of(error.kind()), error.what());
+  } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::exception& error) {
+    PyErr_SetString(PyExc_RuntimeError, error.what());
+  } catch (...) {
+    PyErr_SetString(PyExc_SystemError, "foregrad: an unknown C++ exception");
+  }
+}
+
+// ---- references that are dropped without the lock
+
+static std::mutex waiting_lock;
+static std::vector<PyObject*>& waiting() {
+  static auto* objects = new std::vector<PyObject*>;  // outlives every thread
+  return *objects;
+}
+
+static int drop_waiting(void*) {
+  std::vector<PyObject*> objects;
+  {
+    std::lock_guard locked(waiting_lock);
+    objects.swap(waiting());
+  }
+  for (PyObject* object : objects) Py_DECREF(object);
+  return 0;
+}
+
+void drop_reference(PyObject* object) noexcept {
+  if (!Py_IsInitialized()) return;  // too late: the interpreter is gone, the memory goes with it
+  if (PyGILState_Check()) {
+    Py_DECREF(object);
+    return;
+  }
+  std::lock_guard locked(waiting_lock);
+  waiting().push_back(object);
+  if (waiting().size() == 1) Py_AddPendingCall(drop_waiting, nullptr);
+}
+
+// ---- Ctrl-C in long native work
+
+static void check_signals() {
+  using Clock = std::chrono::steady_clock;
+  thread_local Clock::time_point next;
+  auto now = Clock::now();
+  if (now < next) return;
+  next = now + std::chrono::milliseconds(20);
+  if (!Py_IsInitialized()) return;
+  nb::gil_scoped_acquire lock;
+  if (PyErr_CheckSignals() != 0) nb::raise_python_error();
+}
+
+// ---- warnings, with the line of the user
+
+static void warn_in_python(const std::string& text) {
+  nb::gil_scoped_acquire lock;
+  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) nb::raise_python_error();
+}
+
+void install_hooks() {
+  interrupt_check = check_signals;
+  logging::set_warning_handler(warn_in_python);
+}
+
+}  // namespace fg::python

@@ -1,0 +1,82 @@
+// What every file of the binding needs of Python: errors in both directions, and references to
+// Python objects that C++ may hold and drop on any thread.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <structmember.h>
+
+#include "tensor/tensor.h"
+
+namespace nb = nanobind;
+
+namespace fg::python {
+
+// Sets the Python error for the C++ exception being handled.
+void set_error() noexcept;
+
+// Calls f at the boundary to Python: an exception becomes a Python error and the result `failed`.
+template <class F, class R = std::invoke_result_t<F>>
+R guarded(const F& f, R failed = {}) noexcept {
+  try {
+    return f();
+  } catch (...) {
+    set_error();
+    return failed;
+  }
+}
+
+// A new reference, or the Python error as an exception.
+inline nb::object own(PyObject* result) {
+  if (!result) nb::raise_python_error();
+  return nb::steal(result);
+}
+
+// Drops a reference now when this thread has the lock, else soon: nobody waits for the lock.
+void drop_reference(PyObject* object) noexcept;
+
+// How many Python objects C++ holds: without any, the garbage collector need not look into graphs.
+extern std::atomic<int64_t> held_objects;
+
+// A Python object held by C++: may be copied with the lock only, dropped anywhere.
+class Held {
+ public:
+  Held() = default;
+  explicit Held(nb::object object) : object_(object.release().ptr()) { held_objects++; }
+  Held(const Held& other) : object_(other.object_) {
+    Py_XINCREF(object_);
+    if (object_) held_objects++;
+  }
+  Held(Held&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Held& operator=(Held other) noexcept {
+    std::swap(object_, other.object_);
+    return *this;
+  }
+  ~Held() {
+    if (!object_) return;
+    held_objects--;
+    drop_reference(object_);
+  }
+  PyObject* get() const { return object_; }
+  nb::object object() const { return nb::borrow(object_); }
+  explicit operator bool() const { return object_ != nullptr; }
+  void* face() const { return object_; }
+
+ private:
+  PyObject* object_ = nullptr;
+};
+
+// Releases the lock of Python for work that is worth it.
+class MayRelease {
+ public:
+  explicit MayRelease(bool release) : state_(release ? PyEval_SaveThread() : nullptr) {}
+  ~MayRelease() {
+    if (state_) PyEval_RestoreThread(state_);
+  }
+  MayRelease(const MayRelease&) = delete;
+  MayRelease& operator=(const MayRelease&) = delete;
+
+ private:
+  PyThreadState* state_;
+};
+
+}  // namespace fg::python

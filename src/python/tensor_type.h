@@ -1,0 +1,18 @@
+// The Tensor type: lifetime, number and mapping slots, properties.
+#pragma once
+
+#include "python/face.h"
+
+namespace fg::python {
+
+void add_tensor_type(nb::module_& module);
+// After the functions exist: the number slots look them up once.
+void connect_operators();
+
+// x[index] and x[index] = value.
+PyObject* subscript(PyObject* self, PyObject* index);
+int assign_subscript(PyObject* self, PyObject* index, PyObject* value);
+
+extern PyGetSetDef tensor_properties[];
+
+}  // namespace fg::python
