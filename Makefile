@@ -2,6 +2,7 @@
 # and runs; `make help` lists them.
 PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
   nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev
+PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)
 # What the thread sanitizer runs: the pool and the engine. It cannot follow a fork, nor OpenMP.
@@ -11,10 +12,11 @@ TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
 # What a second compiler reads.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""'
 
-.PHONY: help build run test check format clang aarch64 sanitize bench clean packages
+.PHONY: help build run test python check format clang aarch64 sanitize bench clean packages
 help:
 	@echo "make run       train the two-layer network of examples/; writes loss.svg"
 	@echo "make test      build everything and run all tests"
+	@echo "make python    the Python package in build/venv"
 	@echo "make check     formatting, layers, sizes"
 	@echo "make format    let clang-format write all C++ files"
 	@echo "make clang     let clang 19 read all sources of the library"
@@ -42,6 +44,22 @@ run: packages build/release/CMakeCache.txt
 test: packages build/release/CMakeCache.txt
 	@$(call build,release)
 	@ctest --test-dir build/release --output-on-failure
+	@$(MAKE) --no-print-directory build/venv/installed
+	@build/venv/bin/python -m pytest -q
+
+# The Python package in a virtual environment of its own: the library is there already, only the
+# binding is compiled.
+build/venv/bin/python:
+	@tools/install_packages $(PYTHON_PACKAGES)
+	@python3 -m venv build/venv
+	@build/venv/bin/pip install --quiet scikit-build-core nanobind pytest numpy ml_dtypes mypy
+build/venv/installed: build/venv/bin/python build/release/libforegrad.so pyproject.toml \
+    $(shell find python src/python -type f ! -name '*.so' ! -name '*.pyc')
+	@build/venv/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
+	  -C cmake.define.FOREGRAD_BUILD=$(CURDIR)/build/release .
+	@touch $@
+
+python: build build/venv/installed
 
 cpp_files = find src tests examples $(wildcard bench) \( -name '*.h' -o -name '*.cpp' \) -print0
 

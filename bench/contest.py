@@ -31,6 +31,7 @@ def peers_python(packages):
         sys.exit(f"the peers could not be installed; set PEERS_PYTHON to a Python with {packages}")
     return str(python)
 
+
 def libtorch_flags(python):
     """What g++ needs to compile and link against the libtorch of a Python's wheel."""
     code = "import torch, os; print(os.path.dirname(torch.__file__))"
@@ -62,8 +63,11 @@ def machine():
     return {"cpu": model, "cores": os.cpu_count(), "system": platform.platform()}
 
 
-def contest(ours, peers, rounds, json_file=None, bars=None):
-    """ours: (name, command, env); peers: a list of those. Prints a table; returns the rows."""
+def contest(ours, peers, rounds, json_file=None, bar_of=None):
+    """ours: (name, command, env); peers: a list of those. Prints a table; returns the rows.
+
+    bar_of(case) is the highest ratio that is wanted, or None.
+    """
     contenders = [ours, *peers]
     values = {name: {} for name, _, _ in contenders}
     units = {}
@@ -83,7 +87,7 @@ def contest(ours, peers, rounds, json_file=None, bars=None):
         rows.append({"case": case, "unit": units[case], "ours": median[ours[0]],
                      "peers": {n: m for n, m in median.items() if n != ours[0]}, "spread": spread,
                      "ratio": median[ours[0]] / best if best else None,
-                     "bar": (bars or {}).get(case)})
+                     "bar": bar_of(case) if bar_of else None})
     print_table(rows, ours[0], [name for name, _, _ in peers])
     if json_file:
         Path(json_file).write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1))

@@ -307,18 +307,20 @@ struct Attempt {
     }
     return put(parameter, tuple.ptr());
   }
+  bool takes_spread_list() const {
+    if (overload.positional != 1 + size_t{call.method}) return false;
+    Type type = overload.parameters[call.method && overload.self == 0 ? 1 : 0].type;
+    return type == Type::dims || type == Type::opt_dims;
+  }
   bool positional() {
     size_t next = 0, argument = 0;
     if (call.method) {
       if (!put(overload.self, call.arguments[0])) return false;
       argument = 1;
     }
-    size_t free = overload.positional - call.method;
     size_t first = call.method && overload.self == 0 ? 1 : 0;
-    Type type = free > 0 ? overload.parameters[first].type : Type::none;
-    bool list = type == Type::dims || type == Type::opt_dims;
-    if (free == 1 && list && call.count - argument != 1 &&
-        (call.count - argument > 1 || call.named() == 0) &&
+    size_t given_here = call.count - argument;
+    if (takes_spread_list() && given_here != 1 && (given_here > 1 || call.named() == 0) &&
         !overload.parameters[first].has_default) {
       return spread(first, argument);
     }
@@ -366,6 +368,7 @@ struct Attempt {
     return true;
   }
   bool run() {
+    if (call.count > overload.positional && !takes_spread_list() && !explain) return false;
     parsed.out.clear();
     parsed.requires_grad = parsed.contiguous = false;
     return positional() && named() && defaults();

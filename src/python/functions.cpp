@@ -1,5 +1,7 @@
 #include "python/functions.h"
 
+#include <nanobind/stl/string.h>
+
 #include <map>
 
 #include "base/fail.h"
@@ -76,9 +78,9 @@ bool is_long(std::span<const Value> arguments) {
     } else if (auto* tensors = std::get_if<Tensors>(&value)) {
       for (const Tensor& one : *tensors) elements += one.defined() ? one.numel() : 0;
     } else if (auto* dims = std::get_if<Dims>(&value)) {
-      int64_t product = 1;
-      for (const Dim& size : *dims) product *= std::min<int64_t>(std::abs(size.value()), 1 << 20);
-      elements += std::min<int64_t>(product, 1 << 20);
+      double product = 1;
+      for (const Dim& size : *dims) product *= std::abs(static_cast<double>(size.value()));
+      elements += static_cast<int64_t>(std::min(product, 1e9));
     }
   }
   return elements >= kElementsWorthReleasing;
@@ -204,7 +206,18 @@ const OverloadSet* find_overloads(std::string_view name) {
   return found == table().end() ? nullptr : &found->second;
 }
 
+// What the stubs are made of: (name, schema, documentation, has an in-place form, takes out=).
+static nb::list schemas() {
+  nb::list all;
+  for (const ir::FunctionInfo* info : ir::functions()) {
+    all.append(nb::make_tuple(std::string(info->schema.name), std::string(info->schema.text),
+                              info->documentation, info->has_inplace, info->has_out));
+  }
+  return all;
+}
+
 void add_functions(nb::module_& functions) {
+  functions.def("__schemas__", schemas);
   for (const ir::FunctionInfo* info : ir::functions()) {
     std::string name(info->schema.name);
     table().try_emplace(name, OverloadSet{name, {}}).first->second.overloads.emplace_back(*info);
