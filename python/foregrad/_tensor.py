@@ -235,7 +235,7 @@ def numpy(self, *, force=False):
                            "tensor.detach().numpy() instead.")
     if self.dtype is types.bfloat16:
         raise TypeError("Got unsupported ScalarType BFloat16")
-    return np.from_dlpack(self)
+    return np.asarray(memoryview(self))
 
 
 @_method

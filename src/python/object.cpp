@@ -72,7 +72,11 @@ void drop_reference(PyObject* object) noexcept {
 
 // ---- Ctrl-C in long native work
 
+static const unsigned long importing_thread = PyThread_get_thread_ident();
+
 static void check_signals() {
+  // Python delivers signals to its main thread only.
+  if (PyThread_get_thread_ident() != importing_thread) return;
   using Clock = std::chrono::steady_clock;
   thread_local Clock::time_point next;
   auto now = Clock::now();

@@ -193,6 +193,8 @@ void add_tensor_type(nb::module_& module) {
                          slot(Py_mp_ass_subscript, assign_subscript),
                          slot(Py_mp_length, length),
                          slot(Py_sq_length, length),
+                         slot(Py_bf_getbuffer, get_buffer),
+                         slot(Py_bf_releasebuffer, release_buffer),
                          slot(Py_nb_bool, as_bool),
                          slot(Py_nb_int, as_int),
                          slot(Py_nb_float, as_float),

@@ -13,6 +13,9 @@ void connect_operators();
 PyObject* subscript(PyObject* self, PyObject* index);
 int assign_subscript(PyObject* self, PyObject* index, PyObject* value);
 
+int get_buffer(PyObject* self, Py_buffer* view, int flags);
+void release_buffer(PyObject* self, Py_buffer* view);
+
 extern PyGetSetDef tensor_properties[];
 
 }  // namespace fg::python

@@ -1,0 +1,83 @@
+// The buffer protocol: numpy and memoryview see a tensor's memory without copies.
+#include "base/fail.h"
+#include "python/tensor_type.h"
+
+namespace fg::python {
+
+namespace {
+
+// Sizes and strides for as long as a view is open.
+struct Geometry {
+  std::vector<Py_ssize_t> sizes, strides;
+};
+
+const char* format_of(DType dtype) {
+  switch (dtype) {
+    case DType::u8:
+      return "B";
+    case DType::i8:
+      return "b";
+    case DType::i16:
+      return "h";
+    case DType::i32:
+      return "i";
+    case DType::i64:
+      return "l";
+    case DType::f16:
+      return "e";
+    case DType::f32:
+      return "f";
+    case DType::f64:
+      return "d";
+    case DType::boolean:
+      return "?";
+    case DType::bf16:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+const char* refusal_of(const Tensor& tensor, int flags) {
+  if (tensor.requires_grad()) {
+    return "a tensor that requires grad has no buffer; use tensor.detach()";
+  }
+  if (!format_of(tensor.dtype())) return "bfloat16 has no format in the buffer protocol";
+  bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
+  if (!strided && !tensor.is_contiguous()) return "the tensor is not contiguous";
+  return nullptr;
+}
+
+}  // namespace
+
+int get_buffer(PyObject* self, Py_buffer* view, int flags) {
+  return guarded(
+      [&] {
+        Tensor tensor = tensor_of(self);
+        if (const char* reason = refusal_of(tensor, flags)) {
+          PyErr_SetString(PyExc_BufferError, reason);
+          return -1;
+        }
+        auto item = static_cast<Py_ssize_t>(item_size(tensor.dtype()));
+        auto* geometry = new Geometry;
+        for (const Dim& size : tensor.sizes()) geometry->sizes.push_back(size.value());
+        for (const Dim& stride : tensor.strides()) {
+          geometry->strides.push_back(stride.value() * item);
+        }
+        *view = {};
+        view->obj = Py_NewRef(self);
+        view->buf = tensor.data_ptr();
+        view->len = tensor.numel() * item;
+        view->itemsize = item;
+        view->ndim = static_cast<int>(tensor.dim());
+        if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format_of(tensor.dtype()));
+        if (flags & PyBUF_ND) view->shape = geometry->sizes.data();
+        if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES) view->strides = geometry->strides.data();
+        view->internal = geometry;
+        return 0;
+      },
+      -1);
+}
+
+void release_buffer(PyObject*, Py_buffer* view) { delete static_cast<Geometry*>(view->internal); }
+
+}  // namespace fg::python
