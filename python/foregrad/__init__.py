@@ -53,9 +53,10 @@ from foregrad._types import (  # noqa: F401
 )
 
 install_functions(globals())
+del install_functions
 
 from foregrad._creation import *  # noqa: E402,F401,F403
-from foregrad._tensor import is_floating_point, is_tensor, numel  # noqa: E402,F401
+from foregrad._tensor import is_tensor  # noqa: E402,F401
 from foregrad._random import (  # noqa: E402,F401
     default_generator,
     get_rng_state,

@@ -8,7 +8,7 @@ from foregrad._types import device as _device
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor",
            "var", "std", "einsum", "result_type", "broadcast_tensors", "meshgrid", "norm",
-           "empty_like", "log_softmax", "softmax"]
+           "nonzero", "numel", "is_floating_point"]
 
 
 def _check_device(device):
@@ -19,10 +19,13 @@ def _check_device(device):
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A new tensor with a copy of the data: a number, nested sequences, or an array."""
     _check_device(device)
+    if pin_memory:
+        raise RuntimeError("tensor: pin_memory needs an accelerator; only cpu exists")
     if isinstance(data, _C.Tensor):
         warnings.warn(
-            "To copy construct from a tensor, it is recommended to use sourceTensor.detach().clone() "
-            "or sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than "
             "foregrad.tensor(sourceTensor).", UserWarning, stacklevel=2)
     result = _C._tensor_from_data(data, dtype)
     if requires_grad:
@@ -68,7 +71,8 @@ def from_dlpack(ext_tensor):
 
 def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     """A zero-dim tensor."""
-    return tensor(s, dtype=dtype or _C.get_default_dtype(), device=device, requires_grad=requires_grad)
+    dtype = dtype or _C.get_default_dtype()
+    return tensor(s, dtype=dtype, device=device, requires_grad=requires_grad)
 
 
 def _unbiased(name):
@@ -131,7 +135,6 @@ def meshgrid(*tensors, indexing=None):
         shape[i] = sizes[i]
         grids.append(one.reshape(shape).expand(sizes))
     if swap:
-        grids = [g.transpose(0, 1) for g in grids]
         grids[0], grids[1] = grids[1], grids[0]
     return tuple(grids)
 
@@ -143,22 +146,26 @@ def einsum(equation, *operands):
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     """The p-norm of all elements, or over dimensions."""
+    if out is not None:
+        raise NotImplementedError("norm: out= is not here yet; copy_ the result")
     p = 2 if p in (None, "fro") else p
     if isinstance(p, str):
         raise NotImplementedError(f"norm: p is '{p}'; only numbers and 'fro' are here yet")
     return _C._functions.norm(input, p, dim, keepdim, dtype=dtype)
 
 
-def empty_like(input, **kwargs):
-    """An uninitialised tensor of the same sizes."""
-    return _C._functions.empty_like(input, **kwargs)
+def nonzero(input, *, out=None, as_tuple=False):
+    """Positions of the elements that are not zero."""
+    if as_tuple:
+        return _C._functions.nonzero_numpy(input)
+    return _C._functions.nonzero(input, out=out)
 
 
-def softmax(input, dim, dtype=None, **kwargs):
-    """exp(x) / sum(exp(x)) along a dimension."""
-    return _C._functions.softmax(input, dim, dtype, **kwargs)
+def numel(input):
+    """How many elements there are."""
+    return _C._numel(input)
 
 
-def log_softmax(input, dim, dtype=None, **kwargs):
-    """log(softmax(x)) along a dimension."""
-    return _C._functions.log_softmax(input, dim, dtype, **kwargs)
+def is_floating_point(input):
+    """Whether the elements are floats."""
+    return input.dtype.is_floating_point

@@ -28,6 +28,14 @@ ONLY_IN_NN = {
     "smooth_l1_loss", "softplus", "max_pool1d_with_indices", "max_pool2d_with_indices",
 }
 
+# Functions of a tensor that are no methods in PyTorch.
+NO_METHODS = ONLY_IN_NN | {
+    "binary_cross_entropy", "binary_cross_entropy_with_logits", "constant_pad_nd", "kl_div",
+    "normal", "one_hot", "selu", "std_mean", "var_mean", "threshold", "max_pool1d", "max_pool2d",
+    "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "linalg_vector_norm", "poisson",
+    "normal_functional", "rsub", "_safe_softmax", "_unsafe_view", "diagonal_copy",
+}
+
 METHODS_ONLY = {
     "contiguous", "expand", "expand_as", "fill_", "new_empty", "new_full", "new_ones",
     "new_zeros", "repeat", "reshape_as", "view", "view_as", "put", "unfold",
@@ -57,8 +65,10 @@ def install_functions(names):
         if name.endswith("_") and base in HIDDEN:
             continue
         names[name] = function
-    for name in functions():
-        if _is_inner(name) and name in vars(_C.Tensor) and name not in ("detach", "mT"):
-            delattr(_C.Tensor, name)
     setattr(_C.Tensor, "normal_", getattr(_C.Tensor, "normal_functional_"))
+    for name in functions():
+        base = name.removesuffix("_")
+        inner = _is_inner(name) and name not in ("detach", "mT")
+        if name in vars(_C.Tensor) and (inner or base in NO_METHODS or base.endswith("_like")):
+            delattr(_C.Tensor, name)
     names["swapdims"] = names["swapaxes"] = _C._functions.transpose

@@ -79,8 +79,8 @@ def size(self, dim=None):
 def _checked(self, dim):
     rank = max(self.ndim, 1)
     if not -rank <= dim < rank or self.ndim == 0:
-        raise IndexError(f"Dimension out of range (expected to be in range of [{-rank}, {rank - 1}], "
-                         f"but got {dim})")
+        raise IndexError("Dimension out of range (expected to be in range of "
+                         f"[{-rank}, {rank - 1}], but got {dim})")
     return dim
 
 
@@ -206,8 +206,8 @@ def __iter__(self):
 @_method
 def __contains__(self, element):
     if not isinstance(element, (Tensor, builtins.int, builtins.float, builtins.bool)):
-        raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
-                           f"{type(element)}.")
+        raise RuntimeError("Tensor.__contains__ only supports Tensor or scalar, but you passed in "
+                           f"a {type(element)}.")
     return (self == element).any().item()
 
 
@@ -249,6 +249,8 @@ Tensor.__array_priority__ = 1000
 
 @_method
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+    if self.requires_grad:
+        raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
     return _C._to_dlpack(self.clone() if copy else self)
 
 
@@ -366,16 +368,11 @@ def new(self, *args):
 # ---- gradients
 
 @_method
-def backward(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
-    """Adds the gradients of this tensor to the leaves."""
-    from foregrad.autograd import backward as run
-
-    run(self, gradient, retain_graph, create_graph, inputs=inputs)
-
-
-@_method
 def requires_grad_(self, requires_grad=True):
     """Sets whether gradients are computed; returns the tensor."""
+    if not isinstance(requires_grad, builtins.bool):
+        raise TypeError("requires_grad_(): requires_grad must be a bool, not "
+                        f"{type(requires_grad).__name__}")
     _C._requires_grad_(self, requires_grad)
     return self
 
@@ -420,7 +417,10 @@ def __deepcopy__(self, memo):
                            "deepcopy protocol at the moment.")
     if id(self) in memo:
         return memo[id(self)]
-    data = self.detach().clone()
+    memory = ("foregrad storage", _C._storage_ptr(self))
+    if memory not in memo:
+        memo[memory] = _C._whole_storage(self).clone()
+    data = _C._same_layout(memo[memory], self)
     result = data if type(self) is Tensor else _C._make_subclass(type(self), data, False)
     if self.requires_grad:
         result.requires_grad_()
@@ -431,9 +431,19 @@ def __deepcopy__(self, memo):
     return result
 
 
-def _rebuild(cls, data, dtype, shape, requires_grad, state):
+@_method
+def __copy__(self):
+    """A leaf over the same memory, with the same attributes."""
+    result = _C._make_subclass(type(self), self, self.requires_grad)
+    result.__dict__.update(self.__dict__)
+    return result
+
+
+def _rebuild(cls, data, dtype, shape, requires_grad, state, strides=None):
     """A tensor from what __reduce_ex__ kept."""
     result = _C._from_bytes(data, dtype, shape)
+    if strides is not None and strides != result.stride():
+        result = _functions.empty_strided(shape, strides, dtype=dtype).copy_(result)
     if cls is not Tensor:
         result = _C._make_subclass(cls, result, False)
     if requires_grad:
@@ -445,9 +455,10 @@ def _rebuild(cls, data, dtype, shape, requires_grad, state):
 @_method
 def __reduce_ex__(self, protocol):
     if not self.is_leaf and self.requires_grad:
-        raise RuntimeError("a non-leaf tensor that requires grad cannot be pickled; detach() it first")
+        raise RuntimeError("a non-leaf tensor that requires grad cannot be pickled; detach() it")
+    overlaps = 0 in self.stride()  # an expanded tensor: it is written out in full
     return _rebuild, (type(self), _C._to_bytes(self), self.dtype, tuple(self.shape),
-                      self.requires_grad, dict(self.__dict__))
+                      self.requires_grad, dict(self.__dict__), None if overlaps else self.stride())
 
 
 # ---- the rest of PyTorch's spellings
@@ -489,10 +500,23 @@ def apply_(self, function):
     return self
 
 
+def _inplace_view(name):
+    def call(self, *args, **kwargs):
+        _C._become_view(self, getattr(self, name)(*args, **kwargs), name)
+        return self
+
+    call.__name__ = name + "_"
+    call.__doc__ = f"As {name}, of the tensor itself."
+    setattr(Tensor, name + "_", call)
+
+
+for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", "as_strided"):
+    _inplace_view(_name)
+
+
 @_method
 def nonzero(self, *, as_tuple=False):
     """Positions of the elements that are not zero."""
     return _functions.nonzero_numpy(self) if as_tuple else _functions.nonzero(self)
 
 
-warnings.simplefilter  # noqa: B018  imported for users of this module's warnings

@@ -41,7 +41,8 @@ class device:
         if isinstance(type, device):
             return type
         if not isinstance(type, str):
-            raise TypeError(f"device: expected a string or a device, not {builtins.type(type).__name__}")
+            given = builtins.type(type).__name__
+            raise TypeError(f"device: expected a string or a device, not {given}")
         name, colon, number = type.partition(":")
         if colon:
             index = builtins.int(number)
@@ -110,7 +111,8 @@ class finfo:
     def __init__(self, type=None):
         type = _C.get_default_dtype() if type is None else type
         if type not in _FLOATS:
-            raise TypeError(f"finfo: expected a floating point dtype, got {type}; use iinfo for integers")
+            raise TypeError(f"finfo: expected a floating point dtype, got {type}; iinfo is for "
+                            "integers")
         self.dtype = str(type).removeprefix("foregrad.")
         self.bits, self.eps, self.max, self.tiny, _, self.resolution = _FLOATS[type]
         self.smallest_normal = self.tiny

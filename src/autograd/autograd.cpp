@@ -11,13 +11,18 @@
 namespace fg::autograd {
 
 static Edge root_edge(const GraphPoint& point, size_t index, const char* who) {
-  if (point.edge.node) return {point.edge.node, point.edge.output_nr};
+  if (const Ref<Node>& node = point.edge.node) {
+    if (point.edge.output_nr >= node->num_outputs()) {
+      fail("{}: element {} is output {} of {}, which has {}", who, index, point.edge.output_nr,
+           node->name(), node->num_outputs());
+    }
+    return {node, point.edge.output_nr};
+  }
   if (!point.tensor.defined()) fail("{}: output {} is undefined; give a tensor", who, index);
   if (!point.tensor.requires_grad()) {
     fail(
         "{}: element {} of the outputs does not require grad and does not have a grad_fn; nothing "
-        "can "
-        "be differentiated from it",
+        "can be differentiated from it",
         who, index);
   }
   return gradient_edge(point.tensor);

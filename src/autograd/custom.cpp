@@ -17,7 +17,7 @@ bool contains(const Tensors& tensors, const Tensor& tensor) {
 
 bool CustomNode::connect(const Tensors& inputs) {
   for (const Tensor& input : inputs) executable_ |= input.defined() && input.requires_grad();
-  executable_ = executable_ && modes.grad_enabled;
+  executable_ = executable_ && modes.grad_enabled && !modes.inference;
   if (!executable_) return false;
   for (const Tensor& input : inputs) {
     add_next_edge(input.defined() && input.requires_grad() ? gradient_edge(input) : Edge{});
@@ -43,7 +43,9 @@ static Tensor view_of_itself(const Tensor& tensor) {
 Tensor CustomNode::with_history(Tensor output, uint32_t number, Role role, bool differentiable,
                                 size_t outputs) {
   if (!differentiable) {
-    if (role == Role::input) return view_of_itself(output);
+    if (role == Role::input) {
+      return output.requires_grad() ? output.detach() : view_of_itself(output);
+    }
     if (role == Role::made && output.requires_grad() && !output.is_view()) output.detach_();
     return output;
   }
@@ -137,8 +139,7 @@ Tensors CustomNode::apply(Tensors&& grads) {
   if (marks.materialize_grads) {
     for (size_t i = 0; i < grads.size(); i++) {
       const InputMetadata& output = input_metadata(i);
-      Output lowest =
-          marks.materialize_non_differentiable ? Output::plain : Output::differentiable;
+      Output lowest = marks.materialize_non_differentiable ? Output::plain : Output::differentiable;
       if (!grads[i].defined() && outputs_[i] >= lowest) {
         grads[i] = zeros(output.sizes, output.dtype);
       }

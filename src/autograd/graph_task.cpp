@@ -73,13 +73,30 @@ bool will_engine_execute_node(const Ref<Node>& node) {
 
 std::vector<Ref<Node>> current_graph_task_execution_order() {
   GraphTask& task = task_or_fail("current_graph_task_execution_order");
-  std::vector<Ref<Node>> order;
+  std::map<Node*, int> waiting_for;  // how many nodes run before this one
   for (NodeState& state : task.states()) {
-    bool runs = !task.restricted || state.needed;
-    if (runs) order.push_back(Ref<Node>::share(state.node));
+    if (task.restricted && !state.needed) continue;
+    waiting_for.try_emplace(state.node, 0);
+    for (const Edge& edge : state.node->next_edges()) {
+      NodeState* next = edge.is_valid() ? task.find(edge.node.get()) : nullptr;
+      if (next && (!task.restricted || next->needed)) waiting_for[next->node]++;
+    }
   }
-  std::stable_sort(order.begin(), order.end(),
-                   [](auto& a, auto& b) { return a->sequence_nr() > b->sequence_nr(); });
+  auto later = [](Node* a, Node* b) { return a->sequence_nr() < b->sequence_nr(); };
+  std::priority_queue<Node*, std::vector<Node*>, decltype(later)> ready(later);
+  for (auto [node, count] : waiting_for) {
+    if (count == 0) ready.push(node);
+  }
+  std::vector<Ref<Node>> order;
+  while (!ready.empty()) {
+    Node* node = ready.top();
+    ready.pop();
+    order.push_back(Ref<Node>::share(node));
+    for (const Edge& edge : node->next_edges()) {
+      auto next = waiting_for.find(edge.node.get());
+      if (next != waiting_for.end() && --next->second == 0) ready.push(next->first);
+    }
+  }
   return order;
 }
 

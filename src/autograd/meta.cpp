@@ -59,7 +59,7 @@ bool Tensor::autograd_requires_grad() const {
   AutogradMeta* meta = meta_of(*this);
   if (meta->requires_grad || meta->grad_fn) return true;
   // A view of what requires grad does too, even one that was made in no_grad mode.
-  return meta->view && (autograd::grad_fn_of(*this) || meta->view.base.requires_grad());
+  return meta->view && meta->view.base.requires_grad();
 }
 
 const Tensor& Tensor::requires_grad_(bool on) const {

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "base/fail.h"
-#include "ir/schema.h"
+#include "ir/value.h"
 
 namespace fg::autograd {
 
@@ -124,6 +124,29 @@ static std::string_view input_name(const ir::Schema& schema, int input) {
     }
   }
   return {};
+}
+
+bool OpNode::may_save(std::string_view input) const {
+  for (int i = 0; i < inputs_ && gradient_.schema; i++) {
+    if (input_name(*gradient_.schema, i) != input) continue;
+    for (const ir::Rule& rule : gradient_.rules) {
+      if (rule.saves.in >> i & 1) return true;
+    }
+  }
+  return false;
+}
+
+bool OpNode::find_argument(std::string_view name, ir::Value& value) const {
+  if (!gradient_.schema || !gradient_.box_arguments || !arguments_.get()) return false;
+  std::vector<ir::Value> values = gradient_.box_arguments(arguments_.get());
+  size_t next = 0;
+  for (size_t i = 0; i < gradient_.schema->argument_count; i++) {
+    const ir::Argument& argument = gradient_.schema->arguments[i];
+    if (argument.type <= ir::Type::opt_tensors) continue;
+    if (argument.name == name) return value = std::move(values.at(next)), true;
+    next++;
+  }
+  return false;
 }
 
 std::string OpNode::saved_name(size_t index) const {

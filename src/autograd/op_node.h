@@ -22,6 +22,10 @@ class OpNode : public Node, private ir::VjpSource {
   size_t saved_count() const override { return saved_.size(); }
   SavedValue* saved_value(size_t i) override { return &saved_[i]; }
   std::string saved_name(size_t i) const override;
+  // Whether a rule reads the input of this name, so that it is saved when a gradient needs it.
+  bool may_save(std::string_view input) const;
+  // A kept argument that is no tensor; false when there is none of this name.
+  bool find_argument(std::string_view name, ir::Value& value) const;
 
  private:
   Tensor unpack_input(int input, int element) override;

@@ -9,7 +9,7 @@
 namespace fg::autograd {
 
 bool should_record(ir::Operands inputs) {
-  if (!modes.grad_enabled) return false;
+  if (!modes.grad_enabled || modes.inference) return false;
   for (const ir::Operand& operand : inputs) {
     for (const Tensor& tensor : operand.all()) {
       if (tensor.defined() && tensor.requires_grad()) return true;
@@ -50,9 +50,10 @@ void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arg
 }
 
 void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
-                    const Tensor& original) {
+                    const Tensor& original, Write write) {
   const Tensor& self = *inputs[0];
   auto node = make_node(gradient, inputs, std::move(arguments), &original);
+  write();
   node->add_input_metadata(self.sizes(), self.dtype());
   rebase_history(self, {node, 0});
   node->save_outputs({&self, 1}, self.is_view());

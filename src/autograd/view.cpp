@@ -26,6 +26,26 @@ void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin) {
   meta.view.version = output.impl()->version();
 }
 
+void forget_view(const Tensor& result) {
+  if (AutogradMeta* meta = result.defined() ? meta_of(result) : nullptr) meta->view = {};
+}
+
+void become_view(const Tensor& self, const Tensor& view, const char* name) {
+  check_inplace(self, name, self.requires_grad());
+  TensorImpl& impl = *self.impl();
+  impl.set_layout(view.sizes(), view.strides());
+  impl.offset = view.impl()->offset;
+  impl.data = view.impl()->data;
+  impl.bump_version();
+  AutogradMeta* meta = meta_of(self);
+  if (!meta) return;
+  if (AutogradMeta* from = meta_of(view); from && from->grad_fn) {
+    meta->grad_fn = from->grad_fn;
+    meta->output_nr = from->output_nr;
+  }
+  meta->view.version = impl.version();
+}
+
 CopySlices::CopySlices(const Tensor& base, const Tensor& view, Ref<Node> writer)
     : base_sizes_(base.sizes()),
       base_strides_(base.strides()),
@@ -111,6 +131,12 @@ void check_inplace(const Tensor& self, const char* function, bool recording) {
         "no_grad, or clone it first",
         name);
   }
+  if (self.requires_grad() && !meta->grad_fn && meta->requires_grad) {
+    fail(
+        "{}_: a leaf variable that requires grad is being used in an in-place operation; use "
+        "no_grad, or clone it first",
+        name);
+  }
   if (recording || self.requires_grad()) {
     if (const char* reason = forbidden(meta->view.origin)) {
       fail("{}_: this view may not be modified in place: {}", name, reason);
@@ -131,7 +157,7 @@ void adopt_history(const Tensor& self, const Tensor& result) {
   // What wrote into a view must be a function of that view: a copy of the result is one.
   static const ir::Gradient& copy = *ir::find_function("copy")->gradient;
   const ir::Operand operands[] = {self, result};
-  record_inplace(copy, operands, {}, {});
+  record_inplace(copy, operands, {}, {}, [] {});  // it is written already
 }
 
 // retain_grad follows the tensor to its new node; tensor hooks stay with the old one.
@@ -184,13 +210,22 @@ void rebase_history(const Tensor& self, Edge edge) {
   move_retained_grad(self, meta, old_node, old_output);
 }
 
+// The base was written since the view's node was made, in a way that the view cannot follow.
+[[noreturn]] static void refuse_renewal(const char* reason) {
+  fail("a view whose base (or another view of it) was modified in place has no gradient here: {}",
+       reason);
+}
+
 const Ref<Node>& grad_fn_of(const Tensor& tensor) {
   static const Ref<Node> none;
   AutogradMeta* meta = meta_of(tensor);
   if (!meta) return none;
   if (!meta->view) return meta->grad_fn;
   if (!meta->grad_fn && !meta->view.base.requires_grad()) return none;
-  if (meta->view.version != tensor.impl()->version()) renew_view_history(tensor, *meta);
+  if (meta->view.version != tensor.impl()->version()) {
+    if (const char* reason = forbidden(meta->view.origin)) refuse_renewal(reason);
+    renew_view_history(tensor, *meta);
+  }
   return meta->grad_fn;
 }
 

@@ -21,4 +21,7 @@ class CopySlices : public Node {
   Ref<Node> writer_;
 };
 
+// t_(), squeeze_() and their like: a tensor takes sizes, strides and history of a view of itself.
+void become_view(const Tensor& self, const Tensor& view, const char* name);
+
 }  // namespace fg::autograd

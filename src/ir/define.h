@@ -50,6 +50,23 @@ auto others_of(const Args&... args) {
   return std::tuple_cat(other_of(args)...);
 }
 
+template <class T>
+Value box_argument(const T& argument) {
+  if constexpr (requires { argument.has_value(); })
+    return argument ? box_argument(*argument) : Value();
+  else if constexpr (std::is_same_v<T, Dim>)
+    return argument.is_constant() ? Value(Scalar(argument.value())) : Value();
+  else
+    return box(argument);
+}
+// A tuple of arguments as values.
+template <class Args>
+std::vector<Value> box_arguments(const void* arguments) {
+  return std::apply(
+      [](const auto&... argument) { return std::vector<Value>{box_argument(argument)...}; },
+      *static_cast<const Args*>(arguments));
+}
+
 template <class R>
 std::span<Tensor> outputs_of(R& result, Tensors& scratch) {
   if constexpr (std::is_same_v<R, Tensor>) {
@@ -102,14 +119,20 @@ struct Invoke<S, Body, R (*)(Args...)> {
   static R call_recording(Args... args) {
     check_arguments(args...);
     auto operands = operands_of(args...);
-    if (!autograd::should_record(operands)) return Body{}(args...);
+    bool recording = autograd::should_record(operands);
     R result = [&] {
-      NoGradGuard below;
+      AutoGradMode below(modes.grad_enabled && !recording);
       return Body{}(args...);
     }();
     Tensors scratch;
-    autograd::record(Defined<S>::info.own_gradient, operands, arguments(args...),
-                     outputs_of(result, scratch));
+    std::span<Tensor> outputs = outputs_of(result, scratch);
+    const FunctionInfo& info = Defined<S>::info;
+    if (info.schema.returns[0].alias.empty()) {
+      for (const Tensor& output : outputs) autograd::forget_view(output);
+    }
+    if (recording) {
+      autograd::record(info.own_gradient, operands, arguments(args...), outputs);
+    }
     return result;
   }
 
@@ -120,21 +143,21 @@ struct Invoke<S, Body, R (*)(Args...)> {
     const Tensor& self = *operands[0];
     bool recording = is_floating(self.dtype()) && autograd::should_record(operands);
     autograd::check_inplace(self, info.schema.name.data(), recording);
+    refuse_overlap(info, operands);
     if (!info.gradient) {
       R result = Body{}(args...);
       write_inplace(info, self, result);
       autograd::adopt_history(self, result);
       return self;
     }
-    Tensor original;
-    if (recording && autograd::saves_input(*info.gradient, operands, 0)) original = self.clone();
-    {
+    auto write = [&] {
       NoGradGuard below;
       write_inplace(info, self, Body{}(args...));
-    }
-    if (recording) {
-      autograd::record_inplace(*info.gradient, operands, arguments(args...), original);
-    }
+    };
+    if (!recording) return write(), self;
+    Tensor original;
+    if (autograd::saves_input(*info.gradient, operands, 0)) original = self.clone();
+    autograd::record_inplace(*info.gradient, operands, arguments(args...), original, write);
     return self;
   }
 
@@ -192,7 +215,7 @@ class Definition {
   Definition vjp(const char* node_name, RuleText<F>... rules) const {
     using Args = decltype(arguments_type(static_cast<typename Slot<S>::Entry>(nullptr)));
     info().own_gradient = {node_name, bind_rules<Args>(rules...), read_arguments<F...>,
-                           &info().schema};
+                           &info().schema, detail::box_arguments<Args>};
     info().gradient = &info().own_gradient;
     Slot<S>::call = Invoke::call_recording;
     return *this;

@@ -16,6 +16,7 @@
 namespace fg::ir {
 
 struct Schema;
+struct Value;
 
 // What a rule may read, as bits per input or output.
 struct Saves {
@@ -90,6 +91,8 @@ struct Gradient {
   bool reads_arguments = true;  // some rule takes the call's other arguments
   // Whose arguments the inputs are, for the names of saved values.
   mutable const Schema* schema = nullptr;
+  // The call's other arguments, for those who look into nodes; null where they are not kept so.
+  std::vector<Value> (*box_arguments)(const void* arguments) = nullptr;
 };
 
 // Rules as written: the lambda keeps its type until the function is known.

@@ -13,11 +13,27 @@ bool should_record(ir::Operands inputs);
 void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
             std::span<Tensor> outputs);
 
-// The same for a call that wrote into inputs[0]: its history moves on to the node. `original` has
-// the value from before, where a rule needs it.
+// A borrowed callable that writes into a tensor, valid during the call only.
+class Write {
+ public:
+  template <class F>
+  Write(const F& f)  // NOLINT: implicit on purpose
+      : object_(&f), call_([](const void* object) { (*static_cast<const F*>(object))(); }) {}
+  void operator()() const { call_(object_); }
+
+ private:
+  const void* object_;
+  void (*call_)(const void*);
+};
+// The same for a call that writes into inputs[0]: its history moves on to the node. What is saved
+// is saved before the write, so that a change of its memory is noticed; `original` has the value
+// from before, where a rule needs that.
 void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
-                    const Tensor& original);
+                    const Tensor& original, Write write);
 bool saves_input(const ir::Gradient& gradient, ir::Operands inputs, int input);
+
+// A result whose function makes no views: what its body did inside is nobody's business.
+void forget_view(const Tensor& result);
 
 // Marks `output` as a view of `base` (or of what `base` is a view of).
 enum class ViewOrigin : uint8_t { plain, multi_output, no_grad, inference, custom_function };

@@ -47,6 +47,8 @@ void register_function(const FunctionInfo* function);
 
 // The out= form: calls the function and writes its results into `outs`, one tensor per result.
 Value call_out(const FunctionInfo& info, std::span<const Value> arguments, const Tensors& outs);
+// An in-place function may not read memory that it writes, unless it is the very tensor.
+void refuse_overlap(const FunctionInfo& info, Operands operands);
 // Checks shape, dtype and overlap, then copies the elements into self and bumps its version.
 void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result);
 

@@ -93,7 +93,8 @@ const auto copy_entry =
            })
         .vjp("CopyBackwards",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }),
-             wrt(1, saves::nothing, [](const Vjp& v) { return v.grad(); }))
+             // Converted before the engine sums what was broadcast.
+             wrt(1, saves::shape(1), [](const Vjp& v) { return to(v.grad(), v.dtype(1)); }))
         .inplace()
         .samples([] {
           return Samples{{{sample({3}), sample({3})}},

@@ -96,23 +96,29 @@ const auto slice_entry =
 
 struct StridedParams {
   Dims size, stride;
-  std::optional<Dim> offset;
+  Dim offset;
+  Dims input_sizes, input_strides;  // the gradient needs the geometry of the input, not its values
+  Dim input_offset;
   bool operator==(const StridedParams&) const = default;
 };
 const Registered as_strided_p =
     view_primitive<StridedParams>("as_strided", [](const Tensor& self, const StridedParams& p,
                                                    Meta& out) {
-      ops::check_strided(self, p.size, p.stride, p.offset.value_or(self.impl()->offset));
+      ops::check_strided(self, p.size, p.stride, p.offset);
       out.sizes = p.size;
       out.strides = p.stride;
-      out.offset = p.offset.value_or(self.impl()->offset);
-    }).vjp("AsStridedBackward0", wrt(0, saves::in(0), [](const Vjp& v, const StridedParams& p) {
-             Tensor self = v.in(0);
-             return as_strided_backward(v.grad(), self.sizes(), self.strides(), self.impl()->offset,
-                                        p.size, p.stride, p.offset.value_or(self.impl()->offset));
+      out.offset = p.offset;
+    }).vjp("AsStridedBackward0", wrt(0, saves::nothing, [](const Vjp& v, const StridedParams& p) {
+             return as_strided_backward(v.grad(), p.input_sizes, p.input_strides, p.input_offset,
+                                        p.size, p.stride, p.offset);
            }));
 const auto as_strided_entry =
-    define_as<as_strided_p>(as_strided, "Any sizes, strides and offset over the memory of self.")
+    define(as_strided, "Any sizes, strides and offset over the memory of self.",
+           [](const Tensor& self, const Dims& size, const Dims& stride, std::optional<Dim> offset) {
+             Dim own = self.impl()->offset;
+             return as_strided_p.with(
+                 {size, stride, offset.value_or(own), self.sizes(), self.strides(), own}, self);
+           })
         .samples([] {
           return Samples{{{sample({6}), Dims{2, 2}, Dims{3, 1}, Scalar(1)}},
                          {{sample({4}), Dims{3, 2}, Dims{1, 1}}, "overlapping"}};

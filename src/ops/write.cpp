@@ -26,6 +26,47 @@ static bool overlaps_itself(const Tensor& tensor) {
   return false;
 }
 
+// Whether the elements fill one stretch of memory without gaps, in any order of dimensions.
+static bool is_dense(const Tensor& tensor) {
+  if (tensor.is_contiguous()) return true;
+  std::vector<std::pair<int64_t, int64_t>> axes;  // stride, size
+  for (size_t i = 0; i < tensor.sizes().size(); i++) {
+    int64_t size = tensor.sizes()[i].value();
+    if (size > 1) axes.emplace_back(tensor.strides()[i].value(), size);
+  }
+  std::sort(axes.begin(), axes.end());
+  int64_t expected = 1;
+  for (auto [stride, size] : axes) {
+    if (stride != expected) return false;
+    expected *= size;
+  }
+  return true;
+}
+
+// As PyTorch: only what can be seen at a glance, between dense tensors.
+static bool overlap_in_part(const Tensor& a, const Tensor& b) {
+  if (!b.defined() || a.is_same(b) || a.is_abstract() || b.is_abstract()) return false;
+  if (!(a.impl()->storage == b.impl()->storage) || a.numel() == 0 || b.numel() == 0) return false;
+  if (!is_dense(a) || !is_dense(b)) return false;
+  const char *begin = a.impl()->data, *end = begin + a.numel() * item_size(a.dtype());
+  const char *other = b.impl()->data, *last = other + b.numel() * item_size(b.dtype());
+  if (begin == other && end == last) return !(a.strides() == b.strides());
+  return begin < last && other < end;
+}
+
+void refuse_overlap(const FunctionInfo& info, Operands operands) {
+  const Tensor& self = *operands[0];
+  for (size_t i = 1; i < operands.size(); i++) {
+    for (const Tensor& other : operands[i].all()) {
+      if (!overlap_in_part(self, other)) continue;
+      fail(
+          "{}_: some elements of an input and of the written-to tensor refer to a single memory "
+          "location; clone() the input first",
+          info.schema.name);
+    }
+  }
+}
+
 void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result) {
   if (!can_cast(result.dtype(), self.dtype())) {
     fail(

@@ -1,7 +1,5 @@
 #include "python/arguments.h"
 
-#include <charconv>
-
 #include "base/fail.h"
 #include "python/face.h"
 #include "python/types.h"
@@ -68,6 +66,15 @@ static bool convert_dims(PyObject* object, bool strict, Value& value) {
   }
   if (!convert_integer(object, strict, one)) return false;
   return value = Dims{std::get<Scalar>(one).to_int()}, true;
+}
+
+// Where PyTorch has an overload for numbers; elsewhere a number is no tensor.
+static bool takes_numbers(std::string_view function) {
+  static constexpr std::string_view kNames =
+      " add sub mul div floor_divide remainder fmod pow rsub eq ne lt le gt ge bitwise_and "
+      "bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift xlogy where copy clamp "
+      "clamp_min clamp_max masked_fill index_fill fill ";
+  return kNames.find(" " + std::string(function) + " ") != std::string_view::npos;
 }
 
 static bool convert_tensor(PyObject* object, bool strict, Value& value) {
@@ -209,6 +216,7 @@ Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
     dtype |= argument.keyword_only && argument.type == Type::opt_dtype;
   }
   std::string_view base = schema.name;
+  numbers = takes_numbers(base);
   creates = dtype && (!tensors || base.ends_with("_like") || base.starts_with("new_"));
 }
 
@@ -239,10 +247,12 @@ static bool take_common(const Overload& overload, std::string_view name, PyObjec
   std::string function(overload.info->schema.name);
   if (name == "out" && overload.info->has_out) {
     if (value == Py_None) return true;
-    if (is_tensor(value))
-      parsed.out = {tensor_of(value)};
-    else
+    bool several = overload.info->schema.return_count > 1;
+    if (is_tensor(value) == several) return false;
+    if (several)
       parsed.out = tensors_of(value, function.c_str());
+    else
+      parsed.out = {tensor_of(value)};
     return true;
   }
   bool shaped = overload.creates || function == "clone" || function == "contiguous";
@@ -291,12 +301,20 @@ struct Attempt {
   }
   bool put(size_t parameter, PyObject* object) {
     const Parameter& wanted = overload.parameters[parameter];
-    if (!convert(object, wanted.type, strict, parsed.values[parameter])) {
+    bool absent = object == Py_None && wanted.type == Type::dims && wanted.has_default;
+    if (absent) {  // amax(dim=None)
+      parsed.values[parameter] = wanted.fallback;
+    } else if (!convert(object, wanted.type, strict || is_plain_number(object, wanted.type),
+                        parsed.values[parameter])) {
       return refuse("argument '{}' (position {}) must be {}, not {}", PyUnicode_AsUTF8(wanted.name),
                     parameter + 1, type_name(wanted.type), Py_TYPE(object)->tp_name);
     }
     given |= 1u << parameter;
     return true;
+  }
+  bool is_plain_number(PyObject* object, Type type) const {
+    bool tensor = type == Type::tensor || type == Type::opt_tensor;
+    return tensor && !overload.numbers && !is_tensor(object);
   }
   // view(2, 3) for view((2, 3)): a list of integers that is the only positional argument.
   bool spread(size_t parameter, size_t from) {
@@ -320,8 +338,7 @@ struct Attempt {
     }
     size_t first = call.method && overload.self == 0 ? 1 : 0;
     size_t given_here = call.count - argument;
-    if (takes_spread_list() && given_here != 1 && (given_here > 1 || call.named() == 0) &&
-        !overload.parameters[first].has_default) {
+    if (takes_spread_list() && given_here > 1) {
       return spread(first, argument);
     }
     for (; argument < call.count; argument++, next++) {

@@ -22,6 +22,7 @@ struct Overload {
   std::vector<Parameter> parameters;
   size_t positional = 0;  // how many may be given by position
   size_t self = 0;        // which one a method's object is
+  bool numbers = false;   // a number may stand for a tensor
   bool creates = false;   // takes device=, layout=, requires_grad= and so on
 };
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "autograd/gradcheck.h"
+#include "autograd/view.h"
 #include "base/fail.h"
 #include "base/pool.h"
 #include "base/version.h"
@@ -24,14 +25,20 @@ namespace {
 using autograd::GraphPoint;
 using autograd::GraphPoints;
 
+uint32_t output_of(nb::handle edge, const char* who) {
+  uint32_t number = 0;
+  if (nb::try_cast(edge.attr("output_nr"), number)) return number;
+  fail(ErrorKind::value, "{}: a GradientEdge's output_nr must be 0 or more, got {}", who,
+       nb::repr(edge.attr("output_nr")).c_str());
+}
+
 // A tensor, or a GradientEdge (anything with a node and an output_nr).
 GraphPoint point_of(nb::handle object, const char* who) {
   if (is_tensor(object.ptr())) return tensor_of(object.ptr());
   if (nb::hasattr(object, "node") && nb::hasattr(object, "output_nr")) {
     nb::object node = object.attr("node");
     if (is_node(node.ptr())) {
-      return autograd::GradientEdge{node_of(node.ptr()),
-                                    nb::cast<uint32_t>(object.attr("output_nr"))};
+      return autograd::GradientEdge{node_of(node.ptr()), output_of(object, who)};
     }
   }
   fail(ErrorKind::type, "{}: expected Tensors or GradientEdges, got {}", who,
@@ -50,7 +57,7 @@ void run_backward(nb::sequence outputs, nb::sequence grads, std::optional<bool> 
   Tensors gradients = tensors_of(grads.ptr(), "backward", true);
   std::optional<GraphPoints> to;
   if (!inputs.is_none()) to = points_of(nb::cast<nb::sequence>(inputs), "backward");
-  nb::gil_scoped_release released;
+  MayRelease released;
   autograd::backward(from, gradients, retain_graph, create_graph, to);
 }
 
@@ -62,7 +69,7 @@ nb::object run_grad(nb::sequence outputs, nb::sequence inputs, nb::sequence grad
   autograd::GradOptions options{retain_graph, create_graph, allow_unused, materialize, batched};
   Tensors results;
   {
-    nb::gil_scoped_release released;
+    MayRelease released;
     results = autograd::grad(from, to, gradients, options);
   }
   return tuple_of(results);
@@ -70,8 +77,11 @@ nb::object run_grad(nb::sequence outputs, nb::sequence inputs, nb::sequence grad
 
 // ---- hooks of saved tensors: Python enters and leaves contexts, so they live on a stack
 
-thread_local std::vector<std::unique_ptr<autograd::SavedTensorsHooks>> saved_hooks;
-thread_local std::vector<std::unique_ptr<autograd::DisableSavedTensorsHooks>> disabled_hooks;
+// (never destroyed: a thread may end inside such a context, when the engine's own state is gone).
+using SavedHooks = std::vector<std::unique_ptr<autograd::SavedTensorsHooks>>;
+using DisabledHooks = std::vector<std::unique_ptr<autograd::DisableSavedTensorsHooks>>;
+thread_local auto& saved_hooks = *new SavedHooks;
+thread_local auto& disabled_hooks = *new DisabledHooks;
 
 void add_saved_hooks(nb::module_& module) {
   module.def("_push_saved_tensors_hooks", [](nb::object pack, nb::object unpack) {
@@ -94,7 +104,7 @@ void add_saved_hooks(nb::module_& module) {
 autograd::TensorFunction python_function(nb::object function) {
   Held held(std::move(function));
   return [held](const Tensors& inputs) -> Tensors {
-    nb::gil_scoped_acquire lock;
+    WithLock lock;
     nb::object result = own(PyObject_Call(held.get(), tuple_of(inputs).ptr(), nullptr));
     if (is_tensor(result.ptr())) return {tensor_of(result.ptr())};
     return tensors_of(result.ptr(), "gradcheck");
@@ -149,16 +159,28 @@ void add_modes(nb::module_& module) {
   module.attr("__version__") = std::string(version());
 }
 
+void check_subclass(nb::type_object cls) {
+  if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()), tensor_type)) return;
+  fail(ErrorKind::type, "a tensor can only become a subclass of Tensor, not {}",
+       reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_name);
+}
+
 void add_tensor_methods(nb::module_& module) {
-  module.def("_register_hook", [](const Tensor& tensor, nb::object function) {
-    return tensor.register_hook(tensor_hook(std::move(function)));
-  });
+  module.def(
+      "_register_hook",
+      [](const Tensor& tensor, nb::object function) {
+        return tensor.register_hook(tensor_hook(std::move(function)));
+      },
+      nb::arg(), nb::arg().none());
   module.def("_register_post_accumulate_grad_hook", [](const Tensor& tensor, nb::object function) {
     return tensor.register_post_accumulate_grad_hook(post_accumulate_hook(std::move(function)));
   });
   module.def("_retain_grad", [](const Tensor& tensor) { tensor.retain_grad(); });
   module.def("_requires_grad_", [](const Tensor& tensor, bool on) { tensor.requires_grad_(on); });
   module.def("_detach_", [](const Tensor& tensor) { tensor.detach_(); });
+  module.def("_become_view", [](const Tensor& self, const Tensor& view, const std::string& name) {
+    autograd::become_view(self, view, name.c_str());
+  });
   module.def("_is_view", [](const Tensor& tensor) { return tensor.is_view(); });
   module.def("_is_inference", [](const Tensor& tensor) { return tensor.is_inference(); });
   module.def("_is_contiguous", [](const Tensor& tensor) { return tensor.is_contiguous(); });
@@ -174,13 +196,24 @@ void add_tensor_methods(nb::module_& module) {
   module.def("_storage_ptr", [](const Tensor& tensor) {
     return reinterpret_cast<uintptr_t>(tensor.impl()->storage.get());
   });
+  // For copies that keep shared memory shared: all of a tensor's memory, and a tensor like another
+  // over a copy of it.
+  module.def("_whole_storage", [](const Tensor& tensor) {
+    auto bytes = static_cast<int64_t>(tensor.impl()->storage->bytes());
+    return alias(tensor, {bytes / static_cast<int64_t>(item_size(tensor.dtype()))}, {1}, 0);
+  });
+  module.def("_same_layout", [](const Tensor& memory, const Tensor& like) {
+    return alias(memory, like.sizes(), like.strides(), like.impl()->offset);
+  });
   module.def("_use_count", [](const Tensor& tensor) { return tensor.use_count() - 1; });
   module.def("_make_subclass", [](nb::type_object cls, const Tensor& data, bool requires_grad) {
+    check_subclass(cls);
     Tensor fresh = data.detach();
     if (requires_grad) fresh.requires_grad_();
     return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), fresh));
   });
   module.def("_as_subclass", [](const Tensor& data, nb::type_object cls) {
+    check_subclass(cls);
     Tensor fresh = alias_of(data);
     return nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(cls.ptr()), fresh));
   });
@@ -200,7 +233,10 @@ void add_autograd(nb::module_& module) {
   module.def("_increment_version",
              [](const std::vector<Tensor>& tensors) { autograd::increment_version(tensors); });
   module.def("_current_graph_task_id", &autograd::current_graph_task_id);
-  module.def("_current_autograd_node", [] { return autograd::current_graph_task_node(); });
+  module.def("_current_autograd_node", [] {
+    bool inside = autograd::current_graph_task_id() >= 0;
+    return inside ? autograd::current_graph_task_node() : nullptr;
+  });
   module.def("_current_graph_task_execution_order",
              [] { return autograd::current_graph_task_execution_order(); });
   module.def("_will_engine_execute_node", &autograd::will_engine_execute_node);

@@ -18,7 +18,7 @@ PythonNode& context_of(PyObject* self) {
   return *node;
 }
 
-Tensors marked(PyObject* args, const char* who, bool optional) {
+Tensors marked(PyObject* args, const char* who, bool optional = false) {
   Tensors tensors;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(args); i++) {
     PyObject* item = PyTuple_GET_ITEM(args, i);
@@ -27,8 +27,9 @@ Tensors marked(PyObject* args, const char* who, bool optional) {
     else if (optional && item == Py_None)
       tensors.emplace_back();
     else
-      fail(ErrorKind::type, "{}: argument {} must be a Tensor{}, not {}", who, i,
-           optional ? " or None" : "", Py_TYPE(item)->tp_name);
+      fail(optional ? ErrorKind::type : ErrorKind::runtime,
+           "{}: argument {} must be a Tensor{}, not {}", who, i, optional ? " or None" : "",
+           Py_TYPE(item)->tp_name);
   }
   return tensors;
 }
@@ -45,13 +46,13 @@ PyObject* save_for_backward(PyObject* self, PyObject* args) {
 }
 PyObject* mark_dirty(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
-    context_of(self).marks.dirty = marked(args, "mark_dirty", false);
+    context_of(self).marks.dirty = marked(args, "mark_dirty");
     Py_RETURN_NONE;
   });
 }
 PyObject* mark_non_differentiable(PyObject* self, PyObject* args) {
   return guarded([&]() -> PyObject* {
-    context_of(self).marks.non_differentiable = marked(args, "mark_non_differentiable", false);
+    context_of(self).marks.non_differentiable = marked(args, "mark_non_differentiable");
     Py_RETURN_NONE;
   });
 }
@@ -194,7 +195,7 @@ PythonNode::PythonNode(nb::object type)
     : type_(type), name_(nb::str(attribute(type.ptr(), "__name__")).c_str()) {}
 
 Tensors PythonNode::run_backward(Tensors&& grads) {
-  nb::gil_scoped_acquire lock;
+  WithLock lock;
   nb::object context = nb::steal(wrap(Ref<Node>::share(this)));
   nb::object function = attribute(type_.get(), "_forward_cls");
   nb::object boxed = nb::getattr(function, "boxed_grads_call", nb::bool_(false));

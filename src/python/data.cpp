@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <limits>
 
 #include "base/fail.h"
 #include "ops/copy.h"
@@ -82,7 +83,7 @@ Tensor share_array(nb::handle array, const char* who) {
       const_cast<void*>(view.data()), sizes, *dtype,
       [keep](void*) {
         if (!Py_IsInitialized()) return;
-        nb::gil_scoped_acquire lock;
+        WithLock lock;
         delete keep;
       },
       strides);
@@ -122,10 +123,6 @@ bool is_list(PyObject* object) {
 void add_sizes(PyObject* data, Dims& sizes) {
   nb::object item = nb::borrow(data);
   while (true) {
-    if (is_tensor(item.ptr())) {
-      for (const Dim& size : impl_of(item.ptr())->sizes) sizes.push_back(size);
-      return;
-    }
     if (!is_list(item.ptr())) return;
     Py_ssize_t count = PySequence_Size(item.ptr());
     if (count < 0) nb::raise_python_error();
@@ -141,7 +138,9 @@ DType infer_dtype(PyObject* data) {
   if (is_tensor(data)) return impl_of(data)->dtype;
   if (is_number(data)) {
     Scalar number = scalar_of(data);
-    return number.is_floating() ? default_dtype() : number.dtype();
+    if (!number.is_floating()) return number.dtype();
+    bool numpy = PyFloat_Check(data) && !PyFloat_CheckExact(data);  // float64 is a float there
+    return numpy ? kFloat64 : default_dtype();
   }
   if (!is_list(data)) refuse_data(data);
   nb::object items = own(PySequence_Fast(data, "expected a sequence"));
@@ -155,10 +154,23 @@ DType infer_dtype(PyObject* data) {
 
 template <class T>
 T element_of(PyObject* object) {
-  if (PyFloat_Check(object)) return Scalar(PyFloat_AS_DOUBLE(object)).to<T>();
-  if (is_tensor(object)) return tensor_of(object).item().to<T>();
+  if (is_tensor(object)) {
+    if (!(impl_of(object)->numel == 1)) {
+      fail(ErrorKind::value, "only one element tensors can be converted to Python scalars");
+    }
+    return tensor_of(object).item().to<T>();
+  }
   if (!is_number(object)) refuse_data(object);
-  return scalar_of(object).to<T>();
+  Scalar number = scalar_of(object);
+  if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    using Limits = std::numeric_limits<T>;
+    double value = number.to_double();
+    if (!(value >= static_cast<double>(Limits::min()) &&
+          value <= static_cast<double>(Limits::max()))) {
+      fail("tensor: the value {} does not fit into {}", number.text(), name(DTypeOf<T>::value));
+    }
+  }
+  return number.to<T>();
 }
 
 template <class T>
@@ -169,12 +181,6 @@ void fill(PyObject* data, const Dims& sizes, size_t depth, T*& out) {
            Py_TYPE(data)->tp_name);
     }
     *out++ = element_of<T>(data);
-    return;
-  }
-  if (is_tensor(data)) {
-    Tensor values = tensor_of(data).to(DTypeOf<T>::value).contiguous();
-    std::memcpy(out, values.data_ptr(), static_cast<size_t>(values.numel()) * sizeof(T));
-    out += values.numel();
     return;
   }
   if (!is_list(data)) {

@@ -52,6 +52,7 @@ static PyObject* existing_face(Faced* native) {
   if (face->owns) return Py_NewRef(object);
   native->retain();  // comes back to Python: the reference of the C++ object is the result
   face->owns = true;
+  held_objects--;
   may_finalize_again(object);
   return object;
 }
@@ -84,6 +85,7 @@ void face_finalize(PyObject* self) {
   if (!worth_keeping(self)) return;
   Py_INCREF(self);
   face->owns = false;
+  held_objects++;
   if (is_tensor(self))
     Ref<TensorImpl>::adopt(as_impl(face->native));  // drops the face's reference
   else
@@ -120,6 +122,7 @@ void face_dealloc(PyObject* self) {
 static void release_owned_face(void* pointer) noexcept {
   auto* object = static_cast<PyObject*>(pointer);
   face_of(object)->native = nullptr;
+  held_objects--;
   drop_reference(object);
 }
 void install_face_release() { set_face_release(release_owned_face); }
@@ -204,8 +207,11 @@ class Walk {
 
 int face_traverse(PyObject* self, visitproc visit, void* arg) {
   FaceObject* face = face_of(self);
-  Py_VISIT(face->dict);
   Py_VISIT(Py_TYPE(self));
+  // The collector clears weak references before it asks whether C++ still needs the object; so what
+  // has some, and is used by C++, counts as in use.
+  if (face->weakrefs && face->native && face->owns && face->native->use_count() > 1) return 0;
+  Py_VISIT(face->dict);
   if (held_objects == 0 || !face->native || !face->owns || face->native->use_count() != 1) return 0;
   return Walk(visit, arg).from(face->native, is_tensor(self));
 }

@@ -86,11 +86,32 @@ bool is_long(std::span<const Value> arguments) {
   return elements >= kElementsWorthReleasing;
 }
 
+// As PyTorch: a tensor with elements that out= has to resize was probably meant to fit.
+void warn_of_resizing(const Tensors& before, const std::vector<Dims>& sizes) {
+  for (size_t i = 0; i < before.size(); i++) {
+    if (before[i].sizes() == sizes[i] || product(sizes[i]) == 0) continue;
+    std::string message = fmt::format(
+        "an output with one or more elements was resized since it had shape {}, which does not "
+        "match the required output shape {}",
+        text(sizes[i]), text(before[i].sizes()));
+    if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) != 0) nb::raise_python_error();
+  }
+}
+
+Value run_out(const Parsed& parsed) {
+  const ir::FunctionInfo& info = *parsed.overload->info;
+  std::vector<Dims> sizes;
+  for (const Tensor& out : parsed.out) sizes.push_back(out.sizes());
+  Value result = ir::call_out(info, parsed.arguments(), parsed.out);
+  warn_of_resizing(parsed.out, sizes);
+  return result;
+}
+
 Value run(const Parsed& parsed, Form form) {
   const ir::FunctionInfo& info = *parsed.overload->info;
+  if (!parsed.out.empty()) return run_out(parsed);
   MayRelease released(is_long(parsed.arguments()));
   if (form == Form::inplace) return info.call_inplace(info, parsed.arguments());
-  if (!parsed.out.empty()) return ir::call_out(info, parsed.arguments(), parsed.out);
   return info.call(info, parsed.arguments());
 }
 
@@ -148,7 +169,13 @@ PyObject* function_doc(PyObject* self, void*) {
   }
   return PyUnicode_FromString(text.c_str());
 }
-PyObject* function_reduce(PyObject* self, PyObject*) { return function_name(self, nullptr); }
+PyObject* function_reduce(PyObject* self, PyObject*) {
+  // Found again by name: in the module, or on the Tensor type.
+  if (!Py_TYPE(self)->tp_descr_get) return function_name(self, nullptr);
+  nb::object name = nb::steal(function_name(self, nullptr));
+  nb::object getattr = nb::module_::import_("builtins").attr("getattr");
+  return Py_BuildValue("(O(OO))", getattr.ptr(), tensor_type, name.ptr());
+}
 PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
   return object ? PyMethod_New(self, object) : Py_NewRef(self);
 }
@@ -216,6 +243,10 @@ static nb::list schemas() {
   return all;
 }
 
+static const ir::FunctionInfo& info_of(const OverloadSet& set) {
+  return *set.overloads.front().info;
+}
+
 void add_functions(nb::module_& functions) {
   functions.def("__schemas__", schemas);
   for (const ir::FunctionInfo* info : ir::functions()) {
@@ -235,6 +266,8 @@ void add_functions(nb::module_& functions) {
     functions.attr(name.c_str()) = make_function(function_type, false, set, form);
     const Overload& first = set.overloads.front();
     if (first.parameters.empty() || first.parameters[first.self].type != Type::tensor) return;
+    if (info_of(set).schema.arguments[first.self].name != "self") return;
+    if (PyDict_GetItemString(tensor_type->tp_dict, name.c_str())) return;  // a property
     nb::setattr(tensor, name.c_str(), make_function(method_type, true, set, form));
   };
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "ops/create.h"
 #include "python/arguments.h"
+#include "python/data.h"
 #include "python/tensor_type.h"
 
 namespace fg::python {
@@ -36,8 +37,8 @@ Slice slice_of(PyObject* object) {
 
 // A list of numbers is a tensor of positions (or a mask, when they are bools).
 Tensor positions_of(PyObject* sequence) {
-  nb::object make = nb::module_::import_("foregrad").attr("tensor");
-  return tensor_of(make(nb::borrow(sequence)).ptr());
+  if (PySequence_Size(sequence) == 0) return empty_tensor({0}, kInt64);
+  return tensor_from_data(sequence, {});
 }
 
 TensorIndex index_of(PyObject* object) {
@@ -79,8 +80,7 @@ std::vector<TensorIndex> indices_of(PyObject* index) {
 Tensor value_of(PyObject* value, const Tensor& self) {
   if (is_tensor(value)) return tensor_of(value);
   if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
-  nb::object make = nb::module_::import_("foregrad").attr("tensor");
-  return tensor_of(make(nb::borrow(value)).ptr()).to(self.dtype());
+  return tensor_from_data(value, self.dtype());
 }
 
 }  // namespace

@@ -4,7 +4,9 @@
 #include <map>
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/op_node.h"
 #include "base/fail.h"
+#include "ir/value.h"
 #include "python/custom_node.h"
 #include "python/hooks.h"
 #include "python/types.h"
@@ -19,7 +21,10 @@ namespace {
 struct SavedTensor {
   Ref<Node> node;
   size_t index;
-  autograd::SavedValue& value() const { return *node->saved_value(index); }
+  autograd::SavedValue& value() const {
+    static autograd::SavedValue nothing;  // stands for what was not needed
+    return index < node->saved_count() ? *node->saved_value(index) : nothing;
+  }
 };
 
 nb::object new_object(PyObject* result) { return own(result); }
@@ -58,7 +63,11 @@ PyObject* get_sequence_nr(PyObject* self, PyObject*) {
 }
 PyObject* set_sequence_nr(PyObject* self, PyObject* number) {
   return guarded([&]() -> PyObject* {
-    node_of(self)->set_sequence_nr(nb::cast<uint64_t>(nb::handle(number)));
+    uint64_t value = 0;
+    if (!nb::try_cast(nb::handle(number), value)) {
+      fail(ErrorKind::type, "_set_sequence_nr: expected an integer of 0 or more");
+    }
+    node_of(self)->set_sequence_nr(value);
     Py_RETURN_NONE;
   });
 }
@@ -111,6 +120,39 @@ PyObject* get_input_metadata(PyObject* self, void*) {
   });
 }
 
+nb::object number_of(const Scalar& number) {
+  if (number.dtype() == kBool) return nb::bool_(number.to_bool());
+  if (number.is_floating()) return nb::float_(number.to_double());
+  return nb::int_(number.to_int());
+}
+
+// What a node kept of its call's other arguments; null when there is nothing of the name.
+PyObject* argument_of(const autograd::OpNode& node, std::string_view name) {
+  ir::Value value;
+  if (!node.find_argument(name, value)) return nullptr;
+  if (auto* number = std::get_if<Scalar>(&value)) return number_of(*number).release().ptr();
+  if (auto* text = std::get_if<std::string>(&value)) return PyUnicode_FromString(text->c_str());
+  if (auto* dtype = std::get_if<DType>(&value)) return Py_NewRef(dtype_object(*dtype));
+  if (auto* dims = std::get_if<Dims>(&value)) {
+    nb::list sizes;
+    for (const Dim& size : *dims) sizes.append(size.value());
+    return PyList_AsTuple(sizes.ptr());
+  }
+  Py_RETURN_NONE;
+}
+
+// A value that was not needed, or an argument that is no tensor.
+PyObject* missing_attribute(Node& node, std::string_view name, bool raw) {
+  auto* op = dynamic_cast<autograd::OpNode*>(&node);
+  if (!op) return nullptr;
+  if (op->may_save(name)) {
+    if (raw)
+      return nb::cast(SavedTensor{Ref<Node>::share(&node), node.saved_count()}).release().ptr();
+    Py_RETURN_NONE;
+  }
+  return raw ? nullptr : argument_of(*op, name);
+}
+
 // _saved_self, _raw_saved_self, and `variable` of an accumulator.
 PyObject* saved_attribute(PyObject* self, std::string_view name) {
   Ref<Node> node = node_of(self);
@@ -119,10 +161,11 @@ PyObject* saved_attribute(PyObject* self, std::string_view name) {
   nb::list found;
   for (size_t i = 0; i < node->saved_count(); i++) {
     if (node->saved_name(i) != wanted) continue;
+    if (node->saved_value(i)->is_freed()) (void)node->saved_value(i)->unpack(node.get());  // raises
     found.append(raw ? nb::cast(SavedTensor{node, i})
                      : nb::steal(wrap(node->saved_value(i)->unpack(node.get()))));
   }
-  if (nb::len(found) == 0) return nullptr;
+  if (nb::len(found) == 0) return missing_attribute(*node, wanted, raw);
   if (nb::len(found) == 1 && wanted != "tensors") return nb::object(found[0]).release().ptr();
   return PyList_AsTuple(found.ptr());
 }

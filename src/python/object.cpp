@@ -1,6 +1,8 @@
 #include "python/object.h"
 
+#include <chrono>
 #include <mutex>
+#include <thread>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -41,6 +43,33 @@ void set_error() noexcept {
   }
 }
 
+// ---- the end of the interpreter
+
+static const unsigned long importing_thread = PyThread_get_thread_ident();
+static std::atomic<bool> ending = false;
+static std::atomic<int> asking = 0;
+
+static bool is_other_thread() { return PyThread_get_thread_ident() != importing_thread; }
+
+bool is_ending() { return ending && is_other_thread(); }
+
+AsksForLock::AsksForLock() {
+  asking++;
+  if (!is_ending() || PyGILState_Check()) return;
+  asking--;
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+AsksForLock::~AsksForLock() { asking--; }
+
+// Runs before the interpreter begins to end: those who wait for the lock get it now.
+static void prepare_for_end() {
+  ending = true;
+  MayRelease released;
+  for (int i = 0; i < 1000 && asking > 0; i++) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 // ---- references that are dropped without the lock
 
 static std::mutex waiting_lock;
@@ -72,29 +101,27 @@ void drop_reference(PyObject* object) noexcept {
 
 // ---- Ctrl-C in long native work
 
-static const unsigned long importing_thread = PyThread_get_thread_ident();
-
 static void check_signals() {
-  // Python delivers signals to its main thread only.
-  if (PyThread_get_thread_ident() != importing_thread) return;
+  if (is_other_thread()) return;  // Python delivers signals to its main thread only
   using Clock = std::chrono::steady_clock;
   thread_local Clock::time_point next;
   auto now = Clock::now();
   if (now < next) return;
   next = now + std::chrono::milliseconds(20);
   if (!Py_IsInitialized()) return;
-  nb::gil_scoped_acquire lock;
+  WithLock lock;
   if (PyErr_CheckSignals() != 0) nb::raise_python_error();
 }
 
 // ---- warnings, with the line of the user
 
 static void warn_in_python(const std::string& text) {
-  nb::gil_scoped_acquire lock;
+  WithLock lock;
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) nb::raise_python_error();
 }
 
 void install_hooks() {
+  nb::module_::import_("atexit").attr("register")(nb::cpp_function(prepare_for_end));
   interrupt_check = check_signals;
   logging::set_warning_handler(warn_in_python);
 }

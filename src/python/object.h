@@ -65,18 +65,46 @@ class Held {
   PyObject* object_ = nullptr;
 };
 
+// Python kills threads that want its lock while the interpreter ends, which native code does not
+// survive. From the first sign of the end on, other threads than the main one sleep instead of
+// asking for the lock, and do not give it away.
+bool is_ending();
+class AsksForLock {  // while a thread waits for the lock; the end waits for those
+ public:
+  AsksForLock();
+  ~AsksForLock();
+};
+
 // Releases the lock of Python for work that is worth it.
 class MayRelease {
  public:
-  explicit MayRelease(bool release) : state_(release ? PyEval_SaveThread() : nullptr) {}
+  explicit MayRelease(bool release = true)
+      : state_(release && !is_ending() ? PyEval_SaveThread() : nullptr) {}
   ~MayRelease() {
-    if (state_) PyEval_RestoreThread(state_);
+    if (!state_) return;
+    AsksForLock asking;
+    PyEval_RestoreThread(state_);
   }
   MayRelease(const MayRelease&) = delete;
   MayRelease& operator=(const MayRelease&) = delete;
 
  private:
   PyThreadState* state_;
+};
+
+// Holds the lock of Python for a scope, on any thread.
+class WithLock {
+ public:
+  WithLock() {
+    AsksForLock asking;
+    state_ = PyGILState_Ensure();
+  }
+  ~WithLock() { PyGILState_Release(state_); }
+  WithLock(const WithLock&) = delete;
+  WithLock& operator=(const WithLock&) = delete;
+
+ private:
+  PyGILState_STATE state_;
 };
 
 }  // namespace fg::python

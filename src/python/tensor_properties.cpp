@@ -44,13 +44,25 @@ int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded(
       [&] {
         if (!value || !PyBool_Check(value)) fail("requires_grad must be a bool");
-        tensor_of(self).requires_grad_(value == Py_True);
+        Tensor tensor = tensor_of(self);
+        if (!tensor.is_leaf()) {
+          fail("you can only change requires_grad flags of leaf tensors; detach() gives one");
+        }
+        tensor.requires_grad_(value == Py_True);
         return 0;
       },
       -1);
 }
 PyObject* grad(PyObject* self, void*) {
-  return get(self, [](const Tensor& t) { return wrap(t.grad()); });
+  return get(self, [](const Tensor& t) -> PyObject* {
+    if (t.requires_grad() && !t.is_leaf() && !t.retains_grad() && !t.grad().defined()) {
+      const char* text =
+          "the .grad attribute of a tensor that is not a leaf is being accessed; it is not "
+          "populated during backward: call .retain_grad() on it first";
+      if (PyErr_WarnEx(PyExc_UserWarning, text, 1) != 0) return nullptr;
+    }
+    return wrap(t.grad());
+  });
 }
 int set_grad(PyObject* self, PyObject* value, void*) {
   return guarded(
@@ -122,6 +134,7 @@ PyGetSetDef tensor_properties[] = {
     {"_version", version, nullptr, "How often the memory was modified in place.", nullptr},
     {"_base", base, nullptr, "The tensor that this is a view of, or None.", nullptr},
     {"T", transposed, nullptr, "The tensor with its dimensions reversed.", nullptr},
+    {"mH", matrix_transposed, nullptr, "As mT, for real numbers.", nullptr},
     {"mT", matrix_transposed, nullptr, "The tensor with its last two dimensions swapped.", nullptr},
     {"is_cpu", yes, nullptr, nullptr, nullptr},
     {"is_cuda", no, nullptr, nullptr, nullptr},

@@ -185,7 +185,7 @@ TEST(Introspection, ListsTheExecutionOrder_E12) {
     return Tensor();
   });
   z.backward();
-  EXPECT_EQ(order, (std::vector<std::string>{"AccumulateGrad", "AddBackward0", "MulBackward0"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"AddBackward0", "MulBackward0", "AccumulateGrad"}));
 }
 
 TEST(Backward, IsReentrant) {

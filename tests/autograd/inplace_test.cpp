@@ -177,4 +177,56 @@ TEST(RequiresGrad, IsForFloatingLeaves) {
   EXPECT_FALSE(y.is_leaf());
 }
 
+TEST(Inplace, SavesItsInputsBeforeTheWrite_E14) {
+  Tensor x = leaf({2., 3.});
+  Tensor base = x * 1;
+  base.mul_(base.detach());  // the factor's memory is what is written
+  EXPECT_HAS(error_of([&] { base.sum().backward(); }), "modified by an inplace operation");
+}
+
+TEST(Inplace, ReadsNoMemoryThatItWrites_E14) {
+  Tensor x = tensor({1., 2., 3., 4.});
+  EXPECT_HAS(error_of([&] { fg::slice(x, 0, 0, 3).copy_(fg::slice(x, 0, 1, 4)); }),
+             "refer to a single memory location");
+  fg::slice(x, 0, 0, 2).add_(fg::slice(x, 0, 2, 4));
+  fg::slice(x, 0, 0, 2).add_(fg::slice(x, 0, 0, 2));  // the very same elements
+  EXPECT_EQ(numbers(x), (Numbers{8, 12, 3, 4}));
+}
+
+TEST(Inplace, RowsMayBeSwapped_E14) {
+  Tensor x = leaf({1., 2.});
+  Tensor base = x * 1;
+  Tensor first = base.select(0, 0).clone();
+  base.select(0, 0).copy_(base.select(0, 1));
+  base.select(0, 1).copy_(first);
+  (base * tensor({10., 100.}, kFloat64)).sum().backward();
+  EXPECT_EQ(numbers(x.grad()), (Numbers{100, 10}));
+}
+
+TEST(Inplace, OnAViewThatIsALeafIsRefused_E14) {
+  Tensor part = fg::slice(tensor({1., 2.}), 0, 0, 1);
+  part.requires_grad_();
+  EXPECT_HAS(error_of([&] { part.mul_(2); }), "a leaf variable that requires grad");
+}
+
+TEST(View, OfANoGradModeIsLostWhenItsBaseIsWritten_E14) {
+  Tensor base = leaf({1., 2.}) * 1, part;
+  {
+    NoGradGuard no_grad;
+    part = fg::select(base, 0, 0);
+  }
+  base.add_(1);
+  EXPECT_HAS(error_of([&] { part.grad_fn(); }), "made in no_grad mode");
+  Tensors parts = fg::unbind(base);
+  base.mul_(2);
+  EXPECT_HAS(error_of([&] { parts[0] * 1; }), "several views");
+}
+
+TEST(View, MadeInsideAFunctionIsNoView) {
+  Tensor y = fg::logsumexp(leaf({1., 2.}).view({1, 2}), 1);
+  EXPECT_FALSE(y.is_view());
+  y.exp_();
+  EXPECT_EQ(y.grad_fn()->name(), "ExpBackward0");
+}
+
 }  // namespace fg

@@ -27,6 +27,12 @@ def _as_tuple(points):
     return tuple(points)
 
 
+def _check_flags(**flags):
+    for name, flag in flags.items():
+        if flag is not None and not isinstance(flag, bool):
+            raise TypeError(f"{name} must be a bool, not {type(flag).__name__}")
+
+
 def _gradients(grads, count):
     if grads is None:
         return (None,) * count
@@ -36,6 +42,7 @@ def _gradients(grads, count):
 def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, grad_variables=None,
              inputs=None):
     """Adds the gradients of the tensors to the leaves, or to the given inputs."""
+    _check_flags(retain_graph=retain_graph, create_graph=create_graph)
     if grad_variables is not None:
         grad_tensors = grad_variables
     tensors = _as_tuple(tensors)
@@ -48,15 +55,27 @@ def backward(tensors, grad_tensors=None, retain_graph=None, create_graph=False, 
     grads = _gradients(grad_tensors, len(tensors))
     if len(grads) != len(tensors):
         raise RuntimeError(f"got {len(tensors)} tensors and {len(grads)} gradients")
+    if not tensors:
+        return
     _C._run_backward(tensors, grads, retain_graph, create_graph, inputs)
+
+
+def _backward_of_tensor(self, gradient=None, retain_graph=None, create_graph=False, inputs=None):
+    """Adds the gradients of this tensor to the leaves."""
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
+
+
+_backward_of_tensor.__name__ = "backward"
+_C.Tensor.backward = _backward_of_tensor
 
 
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False,
          only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False):
     """The gradients of the outputs with respect to the inputs, as a tuple."""
+    _check_flags(retain_graph=retain_graph, create_graph=create_graph, allow_unused=allow_unused)
     if materialize_grads and allow_unused is False:
-        raise ValueError("Expected allow_unused to be True or not passed when materialize_grads=True, "
-                         "but got: allow_unused=False.")
+        raise ValueError("Expected allow_unused to be True or not passed when "
+                         "materialize_grads=True, but got: allow_unused=False.")
     names = None
     if isinstance(inputs, dict):
         names, inputs = tuple(inputs), inputs.values()

@@ -25,8 +25,8 @@ class FunctionCtx(_C.ContextBase):
     def _user_backward(self):
         backward, vjp = self._forward_cls.backward, self._forward_cls.vjp
         if backward is not Function.backward and vjp is not Function.vjp:
-            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is not "
-                               "allowed. You should only implement one of them.")
+            raise RuntimeError("Implementing both 'backward' and 'vjp' for a custom Function is "
+                               "not allowed. You should only implement one of them.")
         return vjp if vjp is not Function.vjp else backward
 
     def save_for_forward(self, *tensors):

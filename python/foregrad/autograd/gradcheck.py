@@ -52,7 +52,7 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
                   check_fwd_over_rev=False, check_rev_over_rev=True, fast_mode=False, masked=False):
     """Checks second derivatives of func at the inputs."""
     if check_fwd_over_rev or check_batched_grad:
-        raise NotImplementedError("gradgradcheck: forward mode and batched gradients are not here yet")
+        raise NotImplementedError("gradgradcheck: forward mode and batches are not here yet")
     call, tensors = _prepare(func, inputs)
     if grad_outputs is None:
         grad_outputs = ()

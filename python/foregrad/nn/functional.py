@@ -25,25 +25,35 @@ softplus = _f.softplus
 relu_ = _f.relu_
 
 
-def _inplace(name):
-    """f(input, ..., inplace=False) from f and f_."""
-    plain, written = getattr(_f, name), getattr(_f, name + "_", None)
-
-    def call(input, *args, inplace=False, **kwargs):
-        if inplace and written is None:
-            raise NotImplementedError(f"{name}: inplace=True is not here yet")
-        return (written if inplace else plain)(input, *args, **kwargs)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = plain.__doc__
-    return call
+def _written(name, input, inplace, *args):
+    """f(input, ...) or, with inplace, f_(input, ...)."""
+    result = getattr(_f, name)(input, *args)
+    return input.copy_(result) if inplace else result
 
 
-relu6 = _inplace("relu6")
-selu = _inplace("selu")
-silu = _inplace("silu")
-mish = _inplace("mish")
-threshold = _inplace("threshold")
+def relu6(input, inplace=False):
+    """x limited to [0, 6]."""
+    return _written("relu6", input, inplace)
+
+
+def selu(input, inplace=False):
+    """The scaled exponential linear unit."""
+    return _written("selu", input, inplace)
+
+
+def silu(input, inplace=False):
+    """x * sigmoid(x)."""
+    return _written("silu", input, inplace)
+
+
+def mish(input, inplace=False):
+    """x * tanh(softplus(x))."""
+    return _written("mish", input, inplace)
+
+
+def threshold(input, threshold, value, inplace=False):
+    """x where above the threshold, value elsewhere."""
+    return _written("threshold", input, inplace, threshold, value)
 
 
 def relu(input, inplace=False):
@@ -140,8 +150,8 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
         for i, size in enumerate(input.shape):
             values *= 1 if i == 1 else size
         if values == 1:
-            raise ValueError(f"Expected more than 1 value per channel when training, got input size "
-                             f"{input.shape}")
+            raise ValueError("Expected more than 1 value per channel when training, got input "
+                             f"size {input.shape}")
     return _f.batch_norm(input, running_mean, running_var, weight, bias, training, momentum, eps)
 
 
@@ -152,8 +162,8 @@ def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=
         raise NotImplementedError("instance_norm: running statistics are not here yet")
     n, c = input.shape[:2]
     flat = input.reshape(1, n * c, *input.shape[2:])
-    repeat = (lambda t: None if t is None else t.repeat(n))
-    return batch_norm(flat, None, None, repeat(weight), repeat(bias), True, 0.0, eps).view(input.shape)
+    weight, bias = (None if t is None else t.repeat(n) for t in (weight, bias))
+    return batch_norm(flat, None, None, weight, bias, True, 0.0, eps).view(input.shape)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
@@ -173,6 +183,8 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """Divides by the p-norm along a dimension."""
+    if out is not None:
+        raise NotImplementedError("normalize: out= is not here yet; copy_ the result")
     return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
 
 
@@ -277,8 +289,9 @@ def binary_cross_entropy(input, target, weight=None, size_average=None, reduce=N
                          reduction="mean"):
     """The loss of probabilities against targets between 0 and 1."""
     if target.size() != input.size():
-        raise ValueError(f"Using a target size ({target.size()}) that is different to the input size "
-                         f"({input.size()}) is deprecated. Please ensure they have the same size.")
+        raise ValueError(f"Using a target size ({target.size()}) that is different to the input "
+                         f"size ({input.size()}) is deprecated. Please ensure they have the same "
+                         "size.")
     return _f.binary_cross_entropy(input, target, weight,
                                    _reduction(reduction, size_average, reduce))
 

@@ -1,0 +1,3 @@
+"""Small helpers with PyTorch's names."""
+
+from foregrad.utils import hooks as hooks

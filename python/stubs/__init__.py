@@ -1,0 +1,1 @@
+"""What make_stubs.py is made of."""

@@ -1,0 +1,58 @@
+"""Signatures of functions that are written in Python: their parameters and defaults are read, and
+the types follow from names and defaults."""
+
+import inspect
+
+from stubs.signatures import Signature
+
+# By name, where the default does not tell.
+_NAMED = {
+    "input": "Tensor", "target": "Tensor", "other": "Tensor", "weight": "Tensor | None",
+    "bias": "Tensor | None", "pos_weight": "Tensor | None", "running_mean": "Tensor | None",
+    "running_var": "Tensor | None", "out": "Tensor | None", "dtype": "_dtype | None",
+    "dim": "_int | None", "padding_idx": "_int | None", "num_groups": "_int",
+    "kernel_size": "_Ints", "stride": "_Ints | None", "padding": "_Ints", "dilation": "_Ints",
+    "output_size": "_Ints", "normalized_shape": "_Ints", "size_average": "_bool | None",
+    "reduce": "_bool | None", "eps": "_float | None", "max_norm": "_float | None",
+    "memory_format": "_memory_format", "threshold": "_Number", "value": "_Number",
+}
+_BY_DEFAULT = {bool: "_bool", int: "_int", float: "_float", str: "str"}
+
+
+def _parameter(parameter):
+    default = parameter.default
+    missing = default is inspect.Parameter.empty
+    kind = _BY_DEFAULT.get(type(default), "Any")
+    if parameter.name in _NAMED and kind in ("Any", "_int"):
+        kind = _NAMED[parameter.name]
+        if missing:
+            kind = kind.removesuffix(" | None") if parameter.name == "weight" else kind
+    if missing:
+        return f"{parameter.name}: {kind}"
+    shown = repr(default) if type(default) in _BY_DEFAULT or default is None else "..."
+    return f"{parameter.name}: {kind} = {shown}"
+
+
+def is_open(function):
+    """Whether its parameters are *args and **kwargs, so that only the table knows them."""
+    kinds = {p.kind for p in inspect.signature(function).parameters.values()}
+    return bool(kinds & {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD})
+
+
+def signatures_of(function, method=False, result="Tensor"):
+    """The signature of a Python function; two where a flag asks for indices as well."""
+    parameters = list(inspect.signature(function).parameters.values())
+    documentation = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+    made = Signature(result, documentation)
+    if method:
+        made.positional.append(parameters.pop(0).name)
+    for parameter in parameters:
+        keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
+        (made.keywords if keyword else made.positional).append(_parameter(parameter))
+    flag = "return_indices: _bool = False"
+    if flag not in made.positional:
+        return [made]
+    rest = [text for text in made.positional if text != flag]
+    return [Signature(result, documentation, [], [*rest, "return_indices: Literal[False] = False"]),
+            Signature("tuple[Tensor, Tensor]", documentation, [], rest, "*",
+                      ["return_indices: Literal[True]"])]
