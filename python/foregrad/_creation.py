@@ -8,7 +8,7 @@ from foregrad._types import device as _device
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor",
            "var", "std", "einsum", "result_type", "broadcast_tensors", "meshgrid", "norm",
-           "nonzero", "numel", "is_floating_point"]
+           "nonzero", "where", "numel", "is_floating_point"]
 
 
 def _check_device(device):
@@ -169,3 +169,10 @@ def numel(input):
 def is_floating_point(input):
     """Whether the elements are floats."""
     return input.dtype.is_floating_point
+
+
+def where(condition, *args, **kwargs):
+    """Elements of one tensor or the other; without them, the positions where it is true."""
+    if not args and not kwargs:
+        return nonzero(condition, as_tuple=True)
+    return _C._functions.where(condition, *args, **kwargs)

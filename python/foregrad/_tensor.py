@@ -248,6 +248,18 @@ Tensor.__array_priority__ = 1000
 
 
 @_method
+def __array_wrap__(self, array, context=None, return_scalar=False):
+    """What numpy's functions make of tensors are tensors."""
+    return _C._share_array(array, "__array_wrap__")
+
+
+@_method
+def square_(self):
+    """Each element times itself, in place."""
+    return self.pow_(2)
+
+
+@_method
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")

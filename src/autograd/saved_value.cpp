@@ -90,7 +90,7 @@ void SavedValue::pack(const PackHook& pack, UnpackHook unpack) {
 
 void SavedValue::register_hooks(PackHook pack_hook, UnpackHook unpack_hook) {
   if (freed_) fail("register_hooks: the saved value was freed; register before backward frees it");
-  if (!defined_) fail("register_hooks: nothing was saved here; hooks need a saved tensor");
+  if (!defined_) fail("register_hooks: nothing was saved here (None); hooks need a saved tensor");
   if (is_packed())
     fail("register_hooks: this saved value has hooks already; only one pair is possible");
   pack(pack_hook, std::move(unpack_hook));

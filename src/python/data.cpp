@@ -165,8 +165,11 @@ T element_of(PyObject* object) {
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using Limits = std::numeric_limits<T>;
     double value = number.to_double();
-    if (!(value >= static_cast<double>(Limits::min()) &&
-          value <= static_cast<double>(Limits::max()))) {
+    // Negative integers wrap into unsigned ones, as in PyTorch.
+    bool wraps = !std::is_signed_v<T> && !number.is_floating();
+    double lowest =
+        wraps ? -static_cast<double>(Limits::max()) : static_cast<double>(Limits::min());
+    if (!(value >= lowest && value <= static_cast<double>(Limits::max()))) {
       fail("tensor: the value {} does not fit into {}", number.text(), name(DTypeOf<T>::value));
     }
   }

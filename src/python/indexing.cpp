@@ -65,11 +65,24 @@ TensorIndex index_of(PyObject* object) {
        Py_TYPE(object)->tp_name);
 }
 
+// As PyTorch: a short list that holds more than numbers is taken for a tuple.
+bool is_tuple(PyObject* index) {
+  if (PyTuple_Check(index)) return true;
+  if (!PyList_Check(index) || PyList_GET_SIZE(index) >= 32) return false;
+  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(index); i++) {
+    PyObject* item = PyList_GET_ITEM(index, i);
+    bool part = is_tensor(item) || PySlice_Check(item) || item == Py_Ellipsis || item == Py_None ||
+                (PySequence_Check(item) && !PyUnicode_Check(item));
+    if (part) return true;
+  }
+  return false;
+}
+
 std::vector<TensorIndex> indices_of(PyObject* index) {
   std::vector<TensorIndex> indices;
-  if (PyTuple_Check(index)) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(index); i++) {
-      indices.push_back(index_of(PyTuple_GET_ITEM(index, i)));
+  if (is_tuple(index)) {
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(index); i++) {
+      indices.push_back(index_of(PySequence_Fast_GET_ITEM(index, i)));
     }
   } else {
     indices.push_back(index_of(index));
@@ -78,7 +91,7 @@ std::vector<TensorIndex> indices_of(PyObject* index) {
 }
 
 Tensor value_of(PyObject* value, const Tensor& self) {
-  if (is_tensor(value)) return tensor_of(value);
+  if (is_tensor(value)) return tensor_of(value).to(self.dtype());
   if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
   return tensor_from_data(value, self.dtype());
 }

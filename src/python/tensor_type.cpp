@@ -105,18 +105,22 @@ PyObject* compare(PyObject* a, PyObject* b, int how) {
 
 // ---- as numbers
 
-Scalar only_element(PyObject* self, const char* what) {
+Scalar only_element(PyObject* self, const char* what, ErrorKind kind = ErrorKind::value) {
   TensorImpl* impl = impl_of(self);
   if (!(impl->numel == 1)) {
-    fail("{} of a Tensor with {} elements is ambiguous; it must have one", what,
+    fail(kind, "{} of a Tensor with {} elements is ambiguous; it must have one", what,
          impl->numel.text());
   }
   return tensor_of(self).item();
 }
 
 int as_bool(PyObject* self) {
-  return guarded([&] { return static_cast<int>(only_element(self, "the truth value").to_bool()); },
-                 -1);
+  return guarded(
+      [&] {
+        return static_cast<int>(
+            only_element(self, "the truth value", ErrorKind::runtime).to_bool());
+      },
+      -1);
 }
 PyObject* as_int(PyObject* self) {
   return guarded([&] {

@@ -87,8 +87,10 @@ class set_grad_enabled(_Mode):
     """Sets grad mode now; as a context manager, until its end."""
 
     def __init__(self, mode):
+        if not isinstance(mode, bool):
+            raise TypeError(f"set_grad_enabled: mode must be a bool, not {type(mode).__name__}")
         self.outer = _C.is_grad_enabled()
-        self.mode = bool(mode)
+        self.mode = mode
         _C._set_grad_enabled(self.mode)
 
     def __call__(self, function):

@@ -25,35 +25,31 @@ softplus = _f.softplus
 relu_ = _f.relu_
 
 
-def _written(name, input, inplace, *args):
-    """f(input, ...) or, with inplace, f_(input, ...)."""
-    result = getattr(_f, name)(input, *args)
-    return input.copy_(result) if inplace else result
-
-
 def relu6(input, inplace=False):
     """x limited to [0, 6]."""
-    return _written("relu6", input, inplace)
+    return _f.hardtanh_(input, 0, 6) if inplace else _f.relu6(input)
 
 
 def selu(input, inplace=False):
     """The scaled exponential linear unit."""
-    return _written("selu", input, inplace)
+    if inplace:
+        return _f.elu_(input, 1.6732632423543772, 1.0507009873554805)
+    return _f.selu(input)
 
 
 def silu(input, inplace=False):
     """x * sigmoid(x)."""
-    return _written("silu", input, inplace)
+    return _f.silu_(input) if inplace else _f.silu(input)
 
 
 def mish(input, inplace=False):
     """x * tanh(softplus(x))."""
-    return _written("mish", input, inplace)
+    return _f.mish_(input) if inplace else _f.mish(input)
 
 
 def threshold(input, threshold, value, inplace=False):
     """x where above the threshold, value elsewhere."""
-    return _written("threshold", input, inplace, threshold, value)
+    return (_f.threshold_ if inplace else _f.threshold)(input, threshold, value)
 
 
 def relu(input, inplace=False):
@@ -195,8 +191,10 @@ def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
         raise NotImplementedError("embedding: max_norm is not here yet")
     if padding_idx is None:
         padding_idx = -1
-    elif padding_idx < 0:
-        padding_idx += weight.shape[0]
+    else:
+        rows = weight.shape[0]
+        assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
+        padding_idx %= rows
     return _f.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
