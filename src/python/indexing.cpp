@@ -90,8 +90,16 @@ std::vector<TensorIndex> indices_of(PyObject* index) {
   return indices;
 }
 
-Tensor value_of(PyObject* value, const Tensor& self) {
-  if (is_tensor(value)) return tensor_of(value).to(self.dtype());
+// As PyTorch: one value for a mask is converted; other tensors are taken as they are.
+Tensor value_of(PyObject* value, const Tensor& self, const std::vector<TensorIndex>& indices) {
+  if (is_tensor(value)) {
+    Tensor given = tensor_of(value);
+    for (const TensorIndex& index : indices) {
+      bool mask = index.tensor.defined() && index.tensor.dtype() == kBool;
+      if (mask && given.dim() == 0) return given.to(self.dtype());
+    }
+    return given;
+  }
   if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
   return tensor_from_data(value, self.dtype());
 }
@@ -107,7 +115,8 @@ int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
       [&] {
         if (!value) fail(ErrorKind::type, "Tensor does not support deleting items");
         Tensor tensor = tensor_of(self);
-        set_item(tensor, indices_of(index), value_of(value, tensor));
+        std::vector<TensorIndex> indices = indices_of(index);
+        set_item(tensor, indices, value_of(value, tensor, indices));
         return 0;
       },
       -1);
