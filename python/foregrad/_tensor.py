@@ -466,8 +466,6 @@ def _rebuild(cls, data, dtype, shape, requires_grad, state, strides=None):
 
 @_method
 def __reduce_ex__(self, protocol):
-    if not self.is_leaf and self.requires_grad:
-        raise RuntimeError("a non-leaf tensor that requires grad cannot be pickled; detach() it")
     overlaps = 0 in self.stride()  # an expanded tensor: it is written out in full
     return _rebuild, (type(self), _C._to_bytes(self), self.dtype, tuple(self.shape),
                       self.requires_grad, dict(self.__dict__), None if overlaps else self.stride())

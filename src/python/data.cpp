@@ -116,7 +116,10 @@ bool is_list(PyObject* object) {
 }
 
 [[noreturn]] void refuse_data(PyObject* object) {
-  fail(ErrorKind::type, "tensor: the data holds a {}; expected numbers, tensors or nested lists",
+  fail(PyUnicode_Check(object)   ? ErrorKind::value
+       : PyComplex_Check(object) ? ErrorKind::not_implemented
+                                 : ErrorKind::runtime,
+       "tensor: the data holds a {}; expected numbers, tensors or nested lists",
        Py_TYPE(object)->tp_name);
 }
 
@@ -282,7 +285,7 @@ void add_data(nb::module_& module) {
         }
         return tensor_from_data(data.ptr(), type);
       },
-      nb::arg(), nb::arg().none());
+      nb::arg().none(), nb::arg().none());
   module.def("_share_array", [](nb::handle array, const std::string& who) {
     return share_array(array, who.c_str());
   });

@@ -59,7 +59,7 @@ TensorIndex index_of(PyObject* object) {
     return TensorIndex(positions_of(object));
   if (PyIndex_Check(object)) return TensorIndex(integer_of(object));
   if (PyObject_CheckBuffer(object)) return TensorIndex(positions_of(object));
-  fail(ErrorKind::index,
+  fail(PyUnicode_Check(object) ? ErrorKind::type : ErrorKind::index,
        "only integers, slices (`:`), ellipsis (`...`), None and tensors or lists of integers or "
        "bools are valid indices, got {}",
        Py_TYPE(object)->tp_name);
