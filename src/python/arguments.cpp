@@ -26,7 +26,8 @@ Scalar scalar_of(PyObject* number) {
     int overflow = 0;
     int64_t value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
     if (overflow == 0) return Scalar(value);
-    fail(ErrorKind::value, "the integer {} does not fit into 64 bits", nb::repr(integer).c_str());
+    PyErr_Format(PyExc_OverflowError, "the integer %R does not fit into 64 bits", integer.ptr());
+    nb::raise_python_error();
   }
   nb::object real = own(PyNumber_Float(number));
   return Scalar(PyFloat_AS_DOUBLE(real.ptr()));

@@ -263,6 +263,7 @@ Tensor tensor_from_data(PyObject* data, OptDType dtype) {
     Tensor shared = share_array(data, "tensor");
     return shared.to(dtype.value_or(shared.dtype()), true);
   }
+  if (PyUnicode_Check(data)) fail(ErrorKind::type, "tensor: got a str; expected numbers or lists");
   if (!is_list(data) && !is_number(data)) refuse_data(data);
   Dims sizes;
   add_sizes(data, sizes);

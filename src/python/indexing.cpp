@@ -101,6 +101,10 @@ Tensor value_of(PyObject* value, const Tensor& self, const std::vector<TensorInd
     return given;
   }
   if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
+  if (!PySequence_Check(value) || PyUnicode_Check(value)) {
+    fail(ErrorKind::type, "can't assign a {} to a tensor of {}", Py_TYPE(value)->tp_name,
+         name(self.dtype()));
+  }
   return tensor_from_data(value, self.dtype());
 }
 

@@ -15,7 +15,7 @@ WORK = {
                 a @ a
     """,
     "one long matrix product": """
-        a = fg.ones(6000, 6000)
+        a = fg.ones(4500, 4500)
         def work():
             a @ a
     """,

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/fail.h"
+#include "base/interrupt.h"
 #include "base/pool.h"
 #include "ops/kernels/gemm_block.h"
 #include "ops/kernels/gemm_dots.h"
@@ -268,6 +269,7 @@ template <Level L, class S>
 void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batch, int64_t begin,
                     int64_t end) {
   while (begin < end) {
+    poll_interrupt();  // a product may take seconds
     const int64_t down = begin % grid.down, along = begin / grid.down % grid.along;
     const bool one_row = grid.down == 1;
     const int64_t fit = one_row ? max_cols(whole.m) / grid.cols : kMaxRows / grid.rows;
