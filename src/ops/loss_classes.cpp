@@ -98,6 +98,8 @@ Tensor likelihood_gradient(const Vjp& v, int64_t ignored, const std::string& red
   Targets t = read_targets(v.sizes(0), v.dtype(0), v.in(1), v.in(2), ignored);
   Tensor slope = -t.weight * v.grad();
   if (reduction == "mean") slope = slope / sum(t.weight);
+  // Nothing reaches an ignored sample, not even the NaN of a mean of nothing.
+  slope = where(t.weight == 0, 0, slope);
   return gather_backward(unsqueeze(slope, t.axis), v.sizes(0), t.axis, t.index);
 }
 

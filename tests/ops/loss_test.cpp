@@ -83,5 +83,13 @@ TEST(Loss, dropout_keeps_the_mean_and_its_own_mask_in_backward) {
   EXPECT_THROW(dropout(x, 2), Error);
 }
 
+TEST(Loss, ignored_samples_get_no_gradient_even_if_all_are_ignored) {
+  Tensor x = counted({2, 3}).requires_grad_();
+  Tensor loss = cross_entropy(x, tensor({-100, -100}));
+  EXPECT_TRUE(std::isnan(loss.item<double>()));
+  loss.backward();
+  EXPECT_EQ(values(x.grad()), Numbers(6, 0));
+}
+
 }  // namespace
 }  // namespace fg
