@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "autograd/function.h"
+#include "autograd/meta.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "ops/create.h"

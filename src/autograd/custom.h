@@ -2,7 +2,6 @@
 // (autograd/function.h) and Python's share it.
 #pragma once
 
-#include "autograd/meta.h"
 #include "autograd/saved_value.h"
 
 namespace fg::autograd {
