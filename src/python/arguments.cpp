@@ -232,15 +232,13 @@ static bool names_parameter(PyObject* given, PyObject* name) {
 
 // ---- keyword arguments that no schema has
 
-static void expect_cpu(PyObject* device, const char* who) {
-  if (device == Py_None) return;
-  std::string text = nb::str(nb::handle(device)).c_str();
-  if (text != "cpu" && text != "cpu:0") {
-    fail("{}: device is {}; only cpu exists", who, text);
-  }
-}
-
 static std::string text_of(PyObject* object) { return nb::str(nb::handle(object)).c_str(); }
+
+static void expect_cpu(PyObject* device, const std::string& who) {
+  if (device == Py_None) return;
+  std::string text = text_of(device);
+  if (text != "cpu" && text != "cpu:0") fail("{}: device is {}; only cpu exists", who, text);
+}
 
 // False when the overload does not know the name at all.
 static bool take_common(const Overload& overload, std::string_view name, PyObject* value,
@@ -266,7 +264,7 @@ static bool take_common(const Overload& overload, std::string_view name, PyObjec
          function, format);
   }
   if (!overload.creates) return false;
-  if (name == "device") return expect_cpu(value, function.c_str()), true;
+  if (name == "device") return expect_cpu(value, function), true;
   if (name == "layout") {
     if (value == Py_None || text_of(value) == "foregrad.strided") return true;
     fail("{}: layout is {}; only strided exists", function, text_of(value));

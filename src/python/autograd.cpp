@@ -75,9 +75,10 @@ nb::object run_grad(nb::sequence outputs, nb::sequence inputs, nb::sequence grad
   return tuple_of(results);
 }
 
-// ---- hooks of saved tensors: Python enters and leaves contexts, so they live on a stack
+// ---- hooks of saved tensors
 
-// (never destroyed: a thread may end inside such a context, when the engine's own state is gone).
+// Python enters and leaves contexts, so they live on a stack. It is never destroyed: a thread may
+// end inside such a context, when the engine's own state is gone.
 using SavedHooks = std::vector<std::unique_ptr<autograd::SavedTensorsHooks>>;
 using DisabledHooks = std::vector<std::unique_ptr<autograd::DisableSavedTensorsHooks>>;
 thread_local auto& saved_hooks = *new SavedHooks;

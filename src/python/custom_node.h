@@ -13,7 +13,6 @@ class PythonNode : public autograd::CustomNode {
   std::string name() const override { return name_; }
 
   PyObject* type() const { return type_.get(); }
-  PyObject* function() const { return type_.get(); }
   // Which argument of forward each tensor input is, and how many arguments there are.
   std::vector<size_t> positions;
   size_t argument_count = 0;

@@ -78,15 +78,11 @@ Tensor share_array(nb::handle array, const char* who) {
       fail(ErrorKind::value, "{}: negative strides are not supported; copy the array first", who);
     }
   }
-  auto* keep = new nb::ndarray<nb::ro>(view);
+  // Held as a Python object: the tensor may go on a thread that must not wait for Python's lock.
+  nb::capsule owner(new nb::ndarray<nb::ro>(view),
+                    [](void* kept) noexcept { delete static_cast<nb::ndarray<nb::ro>*>(kept); });
   return from_blob(
-      const_cast<void*>(view.data()), sizes, *dtype,
-      [keep](void*) {
-        if (!Py_IsInitialized()) return;
-        WithLock lock;
-        delete keep;
-      },
-      strides);
+      const_cast<void*>(view.data()), sizes, *dtype, [keep = Held(owner)](void*) {}, strides);
 }
 
 nb::object to_dlpack(nb::handle self) {
@@ -204,53 +200,34 @@ void fill(PyObject* data, const Dims& sizes, size_t depth, T*& out) {
   }
 }
 
-template <class F>
-void with_element_type(DType dtype, const F& f) {
-  switch (dtype) {
-    case DType::u8:
-      return f(uint8_t{});
-    case DType::i8:
-      return f(int8_t{});
-    case DType::i16:
-      return f(int16_t{});
-    case DType::i32:
-      return f(int32_t{});
-    case DType::i64:
-      return f(int64_t{});
-    case DType::f16:
-      return f(Half{});
-    case DType::f32:
-      return f(float{});
-    case DType::f64:
-      return f(double{});
-    case DType::boolean:
-      return f(bool{});
-    case DType::bf16:
-      return f(BFloat16{});
-  }
-}
-
 // ---- back to Python
 
-nb::object list_of(const Tensor& tensor, int64_t axis, const Tensor& all, int64_t& next) {
-  auto element = [&]() -> nb::object {
-    Tensor one = ::fg::alias(all, {}, {}, next++);
-    Scalar number = one.item();
-    if (number.dtype() == kBool) return nb::bool_(number.to_bool());
-    if (number.is_floating()) return nb::float_(number.to_double());
-    return nb::int_(number.to_int());
-  };
-  if (axis == tensor.dim()) return element();
-  nb::list list;
-  for (int64_t i = 0; i < tensor.size(axis); i++) list.append(list_of(tensor, axis + 1, all, next));
+template <class T>
+Scalar scalar_from(T element) {
+  if constexpr (std::is_arithmetic_v<T>)
+    return Scalar(element);
+  else
+    return Scalar(static_cast<float>(element));  // the two half formats
+}
+
+// Nested lists of the elements from `next` on, which lie in logical order.
+template <class T>
+nb::object list_of(const Dims& sizes, size_t axis, const T*& next) {
+  if (axis == sizes.size()) return own(number_object(scalar_from(*next++)));
+  int64_t count = sizes[axis].value();
+  nb::object list = own(PyList_New(count));
+  for (int64_t i = 0; i < count; i++) {
+    PyList_SET_ITEM(list.ptr(), i, list_of(sizes, axis + 1, next).release().ptr());
+  }
   return list;
 }
 
 nb::object to_list(const Tensor& tensor) {
-  NoGradGuard no_grad;
-  Tensor all = tensor.detach().clone().contiguous();
-  int64_t next = 0;
-  return list_of(tensor, 0, all, next);
+  Tensor all = tensor.detach().contiguous();
+  return visit(all.dtype(), [&]<class T>(T) {
+    auto* first = static_cast<const T*>(all.data_ptr());
+    return list_of(all.sizes(), 0, first);
+  });
 }
 
 }  // namespace
@@ -268,7 +245,7 @@ Tensor tensor_from_data(PyObject* data, OptDType dtype) {
   Dims sizes;
   add_sizes(data, sizes);
   Tensor result = empty_tensor(sizes, dtype ? *dtype : infer_dtype(data));
-  with_element_type(result.dtype(), [&]<class T>(T) {
+  visit(result.dtype(), [&]<class T>(T) {
     T* out = static_cast<T*>(result.data_ptr());
     fill<T>(data, sizes, 0, out);
   });
@@ -292,12 +269,7 @@ void add_data(nb::module_& module) {
   });
   module.def("_to_dlpack", to_dlpack);
   module.def("_tolist", to_list);
-  module.def("_item", [](const Tensor& tensor) -> nb::object {
-    Scalar number = tensor.item();
-    if (number.dtype() == kBool) return nb::bool_(number.to_bool());
-    if (number.is_floating()) return nb::float_(number.to_double());
-    return nb::int_(number.to_int());
-  });
+  module.def("_item", [](const Tensor& tensor) { return own(number_object(tensor.item())); });
   module.def("_to_bytes", [](const Tensor& tensor) {
     Tensor whole = tensor.detach().contiguous();
     auto bytes = static_cast<size_t>(whole.numel()) * item_size(whole.dtype());

@@ -194,7 +194,10 @@ class Walk {
       }
     }
     if (auto* leaf = dynamic_cast<autograd::AccumulateGrad*>(&node)) add(leaf->variable());
-    if (auto* custom = dynamic_cast<PythonNode*>(&node)) see(custom->function());
+    if (auto* custom = dynamic_cast<PythonNode*>(&node)) {
+      see(custom->type());
+      see(custom->needs_input_grad.get());
+    }
   }
 
   visitproc visit_;

@@ -34,12 +34,6 @@ PyTypeObject* result_type_of(const ir::Schema& schema) {
   return type;
 }
 
-PyObject* to_python(const Scalar& number) {
-  if (number.dtype() == kBool) return PyBool_FromLong(number.to_bool());
-  if (number.is_floating()) return PyFloat_FromDouble(number.to_double());
-  return PyLong_FromLongLong(number.to_int());
-}
-
 PyObject* to_python(const Value& value, const ir::Schema& schema);
 
 PyObject* several_to_python(const std::vector<Value>& values, const ir::Schema& schema) {
@@ -58,7 +52,7 @@ PyObject* several_to_python(const std::vector<Value>& values, const ir::Schema& 
 PyObject* to_python(const Value& value, const ir::Schema& schema) {
   if (auto* tensor = std::get_if<Tensor>(&value)) return wrap(*tensor);
   if (auto* tensors = std::get_if<Tensors>(&value)) return tuple_of(*tensors).release().ptr();
-  if (auto* number = std::get_if<Scalar>(&value)) return to_python(*number);
+  if (auto* number = std::get_if<Scalar>(&value)) return number_object(*number);
   if (auto* values = std::get_if<std::vector<Value>>(&value)) {
     return several_to_python(*values, schema);
   }
@@ -102,7 +96,11 @@ Value run_out(const Parsed& parsed) {
   const ir::FunctionInfo& info = *parsed.overload->info;
   std::vector<Dims> sizes;
   for (const Tensor& out : parsed.out) sizes.push_back(out.sizes());
-  Value result = ir::call_out(info, parsed.arguments(), parsed.out);
+  Value result;
+  {
+    MayRelease released(is_long(parsed.arguments()));
+    result = ir::call_out(info, parsed.arguments(), parsed.out);
+  }
   warn_of_resizing(parsed.out, sizes);
   return result;
 }

@@ -27,10 +27,8 @@ struct SavedTensor {
   }
 };
 
-nb::object new_object(PyObject* result) { return own(result); }
-
 nb::object edge_tuple(const autograd::Edge& edge) {
-  return nb::make_tuple(new_object(wrap(edge.node)), edge.is_valid() ? edge.input_nr : 0);
+  return nb::make_tuple(own(wrap(edge.node)), edge.is_valid() ? edge.input_nr : 0);
 }
 
 PyObject* node_repr(PyObject* self) {
@@ -120,17 +118,11 @@ PyObject* get_input_metadata(PyObject* self, void*) {
   });
 }
 
-nb::object number_of(const Scalar& number) {
-  if (number.dtype() == kBool) return nb::bool_(number.to_bool());
-  if (number.is_floating()) return nb::float_(number.to_double());
-  return nb::int_(number.to_int());
-}
-
 // What a node kept of its call's other arguments; null when there is nothing of the name.
 PyObject* argument_of(const autograd::OpNode& node, std::string_view name) {
   ir::Value value;
   if (!node.find_argument(name, value)) return nullptr;
-  if (auto* number = std::get_if<Scalar>(&value)) return number_of(*number).release().ptr();
+  if (auto* number = std::get_if<Scalar>(&value)) return number_object(*number);
   if (auto* text = std::get_if<std::string>(&value)) return PyUnicode_FromString(text->c_str());
   if (auto* dtype = std::get_if<DType>(&value)) return Py_NewRef(dtype_object(*dtype));
   if (auto* dims = std::get_if<Dims>(&value)) {

@@ -67,6 +67,12 @@ OptDType dtype_of(PyObject* object) {
   return {};
 }
 
+PyObject* number_object(const Scalar& number) {
+  if (number.dtype() == kBool) return PyBool_FromLong(number.to_bool());
+  if (number.is_floating()) return PyFloat_FromDouble(number.to_double());
+  return PyLong_FromLongLong(number.to_int());
+}
+
 // ---- Size
 
 static PyTypeObject* size_type = nullptr;

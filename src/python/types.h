@@ -10,6 +10,9 @@ PyObject* dtype_object(DType dtype);  // borrowed
 // A dtype, or Python's float, int or bool; nothing for anything else.
 OptDType dtype_of(PyObject* object);
 
+// A bool, int or float, after the number's category; a new reference.
+PyObject* number_object(const Scalar& number);
+
 // foregrad.Size, a tuple of integers.
 nb::object size_object(const Dims& dims);
 

@@ -1,6 +1,8 @@
 """Tensors and arrays of other libraries over the same memory."""
 
 import array
+import gc
+import weakref
 
 import foregrad as fg
 import numpy as np
@@ -210,3 +212,25 @@ def test_numbers_leave_as_python_numbers():
     for convert in (float, int, bool, lambda x: x.item()):
         with pytest.raises((RuntimeError, ValueError, TypeError)):
             convert(fg.ones(2))
+
+
+def test_an_array_is_released_with_the_last_tensor_over_it():
+    array = np.arange(1000.0)
+    alive = weakref.ref(array)
+    x = fg.from_numpy(array).requires_grad_()
+    loss = (x * x).sum()
+    del array, x
+    loss.backward()
+    del loss
+    gc.collect()
+    assert alive() is None
+
+
+def test_lists_of_every_dtype_have_the_numbers_and_kinds_of_the_tensor():
+    for dtype in (fg.float16, fg.bfloat16, fg.float32, fg.float64):
+        assert fg.tensor([[1.5, -2.0]], dtype=dtype).t().tolist() == [[1.5], [-2.0]]
+    for dtype in (fg.uint8, fg.int8, fg.int16, fg.int32, fg.int64):
+        assert fg.tensor([1, 2], dtype=dtype).tolist() == [1, 2]
+    assert fg.tensor([True, False]).tolist() == [True, False]
+    assert type(fg.tensor(True).tolist()) is bool and type(fg.tensor(1).tolist()) is int
+    assert fg.zeros(2, 0).tolist() == [[], []]
