@@ -7,7 +7,7 @@ ALIASES = {
     "abs": ("absolute",), "acos": ("arccos",), "acosh": ("arccosh",), "asin": ("arcsin",),
     "asinh": ("arcsinh",), "atan": ("arctan",), "atan2": ("arctan2",), "atanh": ("arctanh",),
     "cat": ("concat", "concatenate"), "clamp": ("clip",), "div": ("divide", "true_divide"),
-    "eq": (), "ge": ("greater_equal",), "gt": ("greater",), "le": ("less_equal",),
+    "ge": ("greater_equal",), "gt": ("greater",), "le": ("less_equal",),
     "lt": ("less",), "ne": ("not_equal",), "mul": ("multiply",), "sub": ("subtract",),
     "neg": ("negative",), "outer": ("ger",), "trunc": ("fix",), "vstack": ("row_stack",),
 }
@@ -31,7 +31,7 @@ ONLY_IN_NN = {
 # Functions of a tensor that are no methods in PyTorch.
 NO_METHODS = ONLY_IN_NN | {
     "binary_cross_entropy", "binary_cross_entropy_with_logits", "constant_pad_nd", "kl_div",
-    "normal", "one_hot", "selu", "std_mean", "var_mean", "threshold", "max_pool1d", "max_pool2d",
+    "normal", "selu", "std_mean", "var_mean", "threshold", "max_pool1d", "max_pool2d",
     "avg_pool1d", "adaptive_avg_pool1d", "adaptive_max_pool1d", "linalg_vector_norm", "poisson",
     "normal_functional", "rsub", "_safe_softmax", "_unsafe_view", "diagonal_copy",
 }
@@ -71,4 +71,3 @@ def install_functions(names):
         inner = _is_inner(name) and name not in ("detach", "mT")
         if name in vars(_C.Tensor) and (inner or base in NO_METHODS or base.endswith("_like")):
             delattr(_C.Tensor, name)
-    names["swapdims"] = names["swapaxes"] = _C._functions.transpose

@@ -2,7 +2,7 @@
 
 from foregrad import _C
 from foregrad._creation import tensor
-from foregrad._types import uint8
+from foregrad._types import device, uint8
 
 default_generator = _C._default_generator()
 
@@ -30,11 +30,12 @@ def _get_state(self):
 def _set_state(self, new_state):
     """Takes a state that get_state gave."""
     if not isinstance(new_state, _C.Tensor):
-        raise TypeError(f"expected a torch.ByteTensor, but got {type(new_state).__name__}")
+        raise TypeError("set_state: expected a tensor of bytes, as get_state gives, not "
+                        f"{type(new_state).__name__}")
     data = bytes(new_state.tolist())
     if len(data) != 16:
         raise RuntimeError(f"set_state: expected a state of 16 bytes, got {len(data)}")
-    self._set_state_words(int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))
+    self._set_words(int.from_bytes(data[:8], "little"), int.from_bytes(data[8:], "little"))
     return self
 
 
@@ -42,11 +43,10 @@ def _clone_state(self):
     return self._clone()
 
 
-_C.Generator._set_state_words = _C.Generator._set_state
 _C.Generator.get_state = _get_state
 _C.Generator.set_state = _set_state
 _C.Generator.clone_state = _clone_state
-_C.Generator.device = property(lambda self: __import__("foregrad").device("cpu"))
+_C.Generator.device = property(lambda self: device("cpu"))
 
 
 def get_rng_state():

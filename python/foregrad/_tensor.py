@@ -24,6 +24,8 @@ def _property(function):
 
 def _new_tensor(cls, *args, device=None):
     """What Tensor(...) makes: sizes give an uninitialised tensor, a sequence gives its numbers."""
+    if device is not None:
+        types.device(device)
     if cls is not Tensor and len(args) == 1 and isinstance(args[0], Tensor):
         return _C._make_subclass(cls, args[0], args[0].requires_grad)
     if len(args) == 1 and not isinstance(args[0], builtins.int):

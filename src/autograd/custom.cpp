@@ -16,14 +16,13 @@ bool contains(const Tensors& tensors, const Tensor& tensor) {
                      [&](const Tensor& one) { return one.is_same(tensor); });
 }
 
-bool CustomNode::connect(const Tensors& inputs) {
+void CustomNode::connect(const Tensors& inputs) {
   for (const Tensor& input : inputs) executable_ |= input.defined() && input.requires_grad();
   executable_ = executable_ && modes.grad_enabled && !modes.inference;
-  if (!executable_) return false;
+  if (!executable_) return;
   for (const Tensor& input : inputs) {
     add_next_edge(input.defined() && input.requires_grad() ? gradient_edge(input) : Edge{});
   }
-  return true;
 }
 
 void CustomNode::check_dirty(const Tensors& outputs) const {
@@ -125,12 +124,6 @@ void CustomNode::save(const Tensors& outputs) {
 }
 
 Tensors CustomNode::saved_tensors() const {
-  if (released_ && !saved_.empty()) {
-    fail(
-        "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they were freed); pass retain_graph=true to the first backward to keep them",
-        name());
-  }
   Tensors tensors;
   for (const SavedValue& value : saved_) tensors.push_back(value.unpack(this));
   return tensors;
@@ -150,7 +143,6 @@ Tensors CustomNode::apply(Tensors&& grads) {
 }
 
 void CustomNode::release_variables() {
-  released_ = true;
   for (SavedValue& value : saved_) value.reset();
 }
 

@@ -18,8 +18,8 @@ class CustomNode : public Node {
   };
   Marks marks;
 
-  // Before forward: edges to the inputs. True when the call becomes part of the graph.
-  bool connect(const Tensors& inputs);
+  // Before forward: edges to the inputs, if the call becomes part of the graph.
+  void connect(const Tensors& inputs);
   bool is_executable() const { return executable_; }
   // After forward: checks the marks, gives the outputs their history (an input that comes back as
   // it was becomes a view of itself), and saves. Undefined outputs stand for what is no tensor.
@@ -43,7 +43,7 @@ class CustomNode : public Node {
   void check_dirty(const Tensors& outputs) const;
   void save(const Tensors& outputs);
 
-  bool executable_ = false, released_ = false;
+  bool executable_ = false;
   enum class Output : uint8_t { none, plain, differentiable };
   std::vector<Output> outputs_;
   std::vector<SavedValue> saved_;

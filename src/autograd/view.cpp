@@ -118,25 +118,19 @@ static const char* forbidden(ViewOrigin origin) {
 }
 
 void check_inplace(const Tensor& self, const char* function, bool recording) {
-  std::string_view name(function, std::string_view(function).find_first_of(".("));
+  std::string_view schema(function), name = schema.substr(0, schema.find_first_of(".("));
   AutogradMeta* meta = meta_of(self);
   if (self.is_inference() && !modes.inference) {
     fail("{}_: inplace update to an inference tensor outside inference mode; clone it first", name);
   }
   if (!meta || !modes.grad_enabled) return;
-  if (!meta->view) {
-    if (!self.requires_grad() || !self.is_leaf()) return;
+  if (meta->requires_grad && !meta->grad_fn) {
     fail(
         "{}_: a leaf variable that requires grad is being used in an in-place operation; use "
         "no_grad, or clone it first",
         name);
   }
-  if (self.requires_grad() && !meta->grad_fn && meta->requires_grad) {
-    fail(
-        "{}_: a leaf variable that requires grad is being used in an in-place operation; use "
-        "no_grad, or clone it first",
-        name);
-  }
+  if (!meta->view) return;
   if (recording || self.requires_grad()) {
     if (const char* reason = forbidden(meta->view.origin)) {
       fail("{}_: this view may not be modified in place: {}", name, reason);

@@ -18,10 +18,6 @@
 #include "base/log.h"
 #include "base/settings.h"
 
-namespace fg {
-std::atomic<void (*)()> interrupt_check = nullptr;
-}
-
 namespace fg::pool {
 
 int64_t forced_grain = 0;

@@ -194,7 +194,7 @@ static void add_generator(nb::module_& module) {
              PhiloxKey key = self.get_state();
              return nb::make_tuple(key.seed, key.offset);
            })
-      .def("_set_state", [](const Generator& self, uint64_t seed,
+      .def("_set_words", [](const Generator& self, uint64_t seed,
                             uint64_t offset) { self.set_state({seed, offset}); })
       .def("_clone", [](const Generator& self) { return self.clone(); });
   module.def("_default_generator", [] { return default_generator(); });

@@ -152,3 +152,20 @@ def test_descriptions_print_as_expressions():
 
 def test_the_version_is_text():
     assert fg.__version__.count(".") >= 2
+
+
+def test_axes_are_swapped_by_either_pair_of_names():
+    x = fg.ones(2, 3)
+    assert fg.swapaxes(x, axis0=0, axis1=1).shape == (3, 2)
+    assert fg.swapdims(x, dim0=0, dim1=1).shape == (3, 2)
+
+
+def test_the_state_of_a_generator_can_be_kept_and_must_be_one():
+    generator = fg.Generator().manual_seed(3)
+    state = generator.get_state()
+    first = fg.rand(3, generator=generator)
+    assert fg.rand(3, generator=generator.set_state(state)).equal(first)
+    with pytest.raises(TypeError, match="a tensor of bytes"):
+        generator.set_state("state")
+    with pytest.raises(RuntimeError, match="'cuda' does not exist"):
+        fg.Tensor(2, device="cuda")

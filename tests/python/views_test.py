@@ -156,3 +156,21 @@ def test_in_place_operators_give_the_same_object_E14():
     x -= 1
     x /= 3
     assert x is same and x.tolist() == [1, 1, 1]
+
+
+@pytest.mark.parametrize("name, arguments", [
+    ("t", ()), ("transpose", (0, 1)), ("swapaxes", (0, 1)), ("squeeze", ()), ("unsqueeze", (0,)),
+    ("as_strided", ((2,), (1,))),
+])
+def test_shapes_change_in_place_with_their_history_but_not_those_of_leaves_E14(name, arguments):
+    x = fg.rand(2, 3, requires_grad=True)
+    y = x * 2
+    before = y._version
+    assert getattr(y, name + "_")(*arguments) is y
+    expected = getattr(x * 2, name)(*arguments)
+    assert y.equal(expected) and y.stride() == expected.stride() and y._version == before + 1
+    (y * y).sum().backward()
+    (grad,) = fg.autograd.grad((expected * expected).sum(), x)
+    assert x.grad.equal(grad)
+    with pytest.raises(RuntimeError, match=f"^{name}_: a leaf variable that requires grad"):
+        getattr(x, name + "_")(*arguments)
