@@ -71,7 +71,8 @@ from foregrad.autograd._modes import (  # noqa: E402,F401
     no_grad,
     set_grad_enabled,
 )
-from foregrad import autograd, nn, utils  # noqa: E402,F401
+from foregrad import autograd, compiler, nn, utils  # noqa: E402,F401
+from foregrad.compiler import compile  # noqa: E402,F401
 
 
 def set_default_dtype(d):

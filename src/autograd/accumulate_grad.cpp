@@ -64,7 +64,7 @@ void accumulate(const Tensor& variable, Tensor grad, bool create_graph) {
       meta.grad = alias(grad);
     else {
       NoGradGuard no_grad;
-      meta.grad = empty_strided_tensor(variable.sizes(), layout, grad.dtype());
+      meta.grad = empty_strided(variable.sizes(), layout, grad.dtype());
       meta.grad.copy_(grad);
     }
     return;

@@ -19,13 +19,15 @@ static Edge root_edge(const GraphPoint& point, size_t index, const char* who) {
     return {node, point.edge.output_nr};
   }
   if (!point.tensor.defined()) fail("{}: output {} is undefined; give a tensor", who, index);
-  if (!point.tensor.requires_grad()) {
+  // A view that was made in no_grad mode requires grad but has no history.
+  Edge edge = point.tensor.requires_grad() ? gradient_edge(point.tensor) : Edge{};
+  if (!edge.is_valid()) {
     fail(
         "{}: element {} of the outputs does not require grad and does not have a grad_fn; nothing "
         "can be differentiated from it",
         who, index);
   }
-  return gradient_edge(point.tensor);
+  return edge;
 }
 
 // The gradient to start from: the given one, checked, or one for a single element.

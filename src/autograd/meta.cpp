@@ -2,6 +2,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "base/fail.h"
+#include "ir/primitive.h"
 #include "tensor/allocator.h"
 
 namespace fg::autograd {
@@ -17,6 +18,15 @@ AutogradMeta& ensure_meta(const Tensor& tensor) {
   return *static_cast<AutogradMeta*>(impl->autograd);
 }
 
+void refuse_outside(const Tensor& tensor, std::string_view function) {
+  if (!modes.interpreter || tensor.is_abstract()) return;
+  if (tensor.impl()->storage->made_in_capture()) return;
+  fail(
+      "{}: a function that is being captured changes a tensor that it reached by itself; pass the "
+      "tensor as an argument",
+      function);
+}
+
 Ref<Node> grad_accumulator(const Tensor& leaf) {
   AutogradMeta& meta = ensure_meta(leaf);
   return meta.borrowed_accumulator ? meta.borrowed_accumulator : AccumulateGrad::of(leaf, meta);
@@ -25,6 +35,10 @@ Ref<Node> grad_accumulator(const Tensor& leaf) {
 Edge gradient_edge(const Tensor& tensor) {
   AutogradMeta* meta = meta_of(tensor);
   if (!meta) return {};
+  if (modes.interpreter) [[unlikely]] {
+    Tensor inside = modes.interpreter->stand_in(tensor);
+    if (!inside.is_same(tensor)) return gradient_edge(inside);
+  }
   if (const Ref<Node>& node = grad_fn_of(tensor)) return {node, meta->output_nr};
   if (meta->requires_grad) return {grad_accumulator(tensor), 0};
   return {};
@@ -76,6 +90,7 @@ const Tensor& Tensor::requires_grad_(bool on) const {
     fail(
         "requires_grad_: an inference tensor cannot require grad outside inference mode; clone it");
   }
+  if (on != requires_grad()) autograd::refuse_outside(*this, "requires_grad_");
   if (is_leaf() && (on || impl_->autograd)) ensure_meta(*this).requires_grad = on;
   return *this;
 }
@@ -86,6 +101,7 @@ const Tensor& Tensor::grad() const {
 }
 
 void Tensor::set_grad(const Tensor& grad) const {
+  autograd::refuse_outside(*this, "set_grad");
   if (grad.defined()) {
     if (grad.is_same(*this)) fail("set_grad: a tensor cannot be its own gradient");
     if (!(grad.sizes() == sizes()) || grad.dtype() != dtype()) {
@@ -156,6 +172,7 @@ const Tensor& Tensor::detach_() const {
         "detach()");
   }
   if (impl_->autograd) {
+    autograd::refuse_outside(*this, "detach_");
     AutogradMeta* meta = meta_of(*this);
     meta->grad_fn = nullptr;
     meta->requires_grad = false;
@@ -171,6 +188,7 @@ Tensor Tensor::data() const {
 }
 
 void Tensor::set_data(const Tensor& data) const {
+  autograd::refuse_outside(*this, "set_data");
   if (data.dtype() != dtype() && requires_grad()) {
     fail("set_data: the new data is {} but the tensor requires grad as {}; convert the data first",
          name(data.dtype()), name(dtype()));

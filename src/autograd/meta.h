@@ -42,6 +42,9 @@ inline AutogradMeta* meta_of(const Tensor& tensor) {
 }
 AutogradMeta& ensure_meta(const Tensor& tensor);
 
+// A function that is being captured may change the elements of a tensor from outside, nothing else.
+void refuse_outside(const Tensor& tensor, std::string_view function);
+
 // Where the gradient of a tensor goes: its node, its accumulator, or nowhere.
 Edge gradient_edge(const Tensor& tensor);
 void set_gradient_edge(const Tensor& tensor, Edge edge);

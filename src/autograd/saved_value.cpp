@@ -2,6 +2,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "base/fail.h"
+#include "ir/primitive.h"
 
 namespace fg::autograd {
 
@@ -39,9 +40,10 @@ DisableSavedTensorsHooks::DisableSavedTensorsHooks(std::string message)
 
 DisableSavedTensorsHooks::~DisableSavedTensorsHooks() { hook_stack.disabled = outer_; }
 
-SavedValue::SavedValue(const Tensor& value, bool output, bool inplace_on_view)
+SavedValue::SavedValue(const Tensor& given, bool output, bool inplace_on_view)
     : output_(output), inplace_on_view_(inplace_on_view) {
-  if (!value.defined()) return;
+  if (!given.defined()) return;
+  const Tensor value = modes.interpreter ? modes.interpreter->stand_in(given) : given;
   if (value.is_inference()) {
     fail(
         "inference tensors cannot be saved for backward: make the tensor outside inference mode, "

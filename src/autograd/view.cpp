@@ -5,6 +5,7 @@
 #include "autograd/op_node.h"
 #include "base/fail.h"
 #include "ir/registry.h"
+#include "ops/create.h"
 #include "ops/views.h"
 
 namespace fg::autograd {
@@ -14,8 +15,9 @@ ViewOrigin current_view_origin() {
   return modes.grad_enabled ? ViewOrigin::plain : ViewOrigin::no_grad;
 }
 
-void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin) {
+void make_view(const Tensor& viewed, const Tensor& output, ViewOrigin origin) {
   if (output.is_inference()) return;
+  const Tensor base = modes.interpreter ? modes.interpreter->stand_in(viewed) : viewed;
   AutogradMeta* base_meta = meta_of(base);
   AutogradMeta& meta = ensure_meta(output);
   const ViewInfo* outer = base_meta && base_meta->view ? &base_meta->view : nullptr;
@@ -31,6 +33,7 @@ void forget_view(const Tensor& result) {
 }
 
 void become_view(const Tensor& self, const Tensor& view, const char* name) {
+  refuse_outside(self, name);
   check_inplace(self, name, self.requires_grad());
   TensorImpl& impl = *self.impl();
   impl.set_layout(view.sizes(), view.strides());
@@ -72,7 +75,7 @@ Tensors CopySlices::apply(Tensors&& grads) {
   if (task && task->restricted && should_compute(0) && writer_->next_edge(0).is_valid()) {
     task->state(writer_->next_edge(0).node.get()).needed = true;
   }
-  Tensor whole = empty_strided_tensor(base_sizes_, base_strides_, grads[0].dtype());
+  Tensor whole = empty_strided(base_sizes_, base_strides_, grads[0].dtype());
   whole.copy_(grads[0]);
   Tensor part = as_strided(whole, view_sizes_, view_strides_, offset_);
   Tensors inner = writer_->apply({part.clone()});
@@ -123,6 +126,7 @@ void check_inplace(const Tensor& self, const char* function, bool recording) {
   if (self.is_inference() && !modes.inference) {
     fail("{}_: inplace update to an inference tensor outside inference mode; clone it first", name);
   }
+  if (recording) refuse_outside(self, name);
   if (!meta || !modes.grad_enabled) return;
   if (meta->requires_grad && !meta->grad_fn) {
     fail(

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
-#include "ir/primitive.h"
+#include "ir/graph.h"
 #include "ir/record.h"
 
 namespace fg::ir {
@@ -35,8 +35,8 @@ static Tensor allocate_output(const Meta& meta) {
                  : empty_tensor(meta.sizes, meta.dtype);
 }
 
-static void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
-                     Tensor* outputs) {
+void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
+              Tensor* outputs) {
   if (primitive.outputs == 1) {  // nearly always: no array of metas to make
     Meta meta;
     primitive.infer(inputs, params, &meta);
@@ -66,8 +66,7 @@ void ShapeInterpreter::evaluate(const PrimitiveInfo& primitive, Operands inputs,
   }
 }
 
-void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params,
-          Arguments (*arguments)(const void* params), Tensor* outputs) {
+void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs) {
   if (modes.interpreter) [[unlikely]] {
     modes.interpreter->evaluate(primitive, inputs, params, outputs);
   } else {
@@ -78,7 +77,8 @@ void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params,
   }
   if (primitive.has_gradient && autograd::should_record(inputs)) {
     const Gradient& gradient = primitive.gradient;
-    autograd::record(gradient, inputs, gradient.reads_arguments ? arguments(params) : Arguments(),
+    autograd::record(gradient, inputs,
+                     gradient.reads_arguments ? primitive.params->copy(params) : Arguments(),
                      {outputs, static_cast<size_t>(primitive.outputs)});
   }
 }

@@ -255,14 +255,14 @@ struct StandsFor {
   template <class... Args>
   static Arguments arguments(const Args&... args) {
     P kept = params(args...);
-    return copy_params<P>(&kept);
+    return ParamsOf<P>::copy(&kept);
   }
   template <class... Args>
   Tensor operator()(const Args&... args) const {
     auto operands = detail::operands_of(args...);
     P params = StandsFor::params(args...);
     Tensor output;
-    ir::bind(primitive, operands, &params, copy_params<P>, &output);
+    ir::bind(primitive, operands, &params, &output);
     return output;
   }
 };

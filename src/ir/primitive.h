@@ -4,7 +4,7 @@
 #include <array>
 
 #include "ir/gradient.h"
-#include "ir/operand.h"
+#include "ir/params.h"
 
 namespace fg::ir {
 
@@ -37,21 +37,20 @@ struct Meta {
 
 class Expr;
 
-// Parameters of primitives are plain structs; primitives without any have these.
-struct NoParams {
-  bool operator==(const NoParams&) const = default;
-};
-
 struct PrimitiveInfo {
   std::string name;
   Kind kind = Kind::extern_call;
   int outputs = 1;
+  const ParamsType* params = nullptr;
   // The shape rule: works on abstract tensors with symbolic sizes too.
   void (*infer)(Operands inputs, const void* params, Meta* outputs) = nullptr;
   // The eager kernel; outputs are allocated as inferred. Views have none.
   void (*evaluate)(Operands inputs, const void* params, Tensor* outputs) = nullptr;
   // Elementwise only: the formula as an expression of its inputs.
   Expr (*formula)(std::span<const Expr> inputs, const void* params) = nullptr;
+  // Random only: how many numbers a call draws, where that is not one per element of the result.
+  Dim (*draws)(Operands inputs, const void* params) = nullptr;
+  bool from_storage = false;  // a view whose offset counts from the storage, not from its input
   bool has_gradient = false;
   Gradient gradient;
 };
@@ -66,41 +65,46 @@ class Interpreter {
   virtual ~Interpreter() = default;
   virtual void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
                         Tensor* outputs) = 0;
+  // The elements of `value` shall go into those of `self`, which has the same sizes; false: they
+  // are copied in memory, as without an interpreter.
+  virtual bool write(const Tensor& self, const Tensor& value) = 0;
+  // What the graph of this interpreter has in the place of a tensor from outside.
+  virtual Tensor stand_in(const Tensor& tensor) { return tensor; }
 };
 
-// The choke point: evaluate (or interpret), then record for gradients. `arguments` copies params.
-void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params,
-          Arguments (*arguments)(const void* params), Tensor* outputs);
-
-template <class P>
-Arguments copy_params(const void* params) {
-  if constexpr (std::is_same_v<P, NoParams>)
-    return Arguments();
-  else
-    return Arguments(P(*static_cast<const P*>(params)));
-}
+// The choke point: evaluate (or interpret), then record for gradients.
+void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs);
 
 template <class P = NoParams>
 struct Primitive : PrimitiveInfo {
   using Params = P;
+  Primitive() { params = &ParamsOf<P>::type; }
 
   // Attaches gradient rules; the lambdas take (const Vjp&) or (const Vjp&, const P&).
   template <class... F>
   Primitive&& vjp(const char* node_name, RuleText<F>... rules) &&;
+  Primitive&& of_storage() && {
+    from_storage = true;
+    return std::move(*this);
+  }
+  Primitive&& drawing(Dim (*numbers)(Operands inputs, const void* params)) && {
+    draws = numbers;
+    return std::move(*this);
+  }
 
   template <class... T>
   Tensor operator()(const T&... inputs) const {
     Operand operands[] = {Operand(inputs)...};
     P params{};
     Tensor output;
-    ir::bind(*this, operands, &params, copy_params<P>, &output);
+    ir::bind(*this, operands, &params, &output);
     return output;
   }
   template <class... T>
   Tensor with(const P& params, const T&... inputs) const {
     std::array<Operand, sizeof...(T)> operands{Operand(inputs)...};
     Tensor output;
-    ir::bind(*this, operands, &params, copy_params<P>, &output);
+    ir::bind(*this, operands, &params, &output);
     return output;
   }
   // For primitives with several outputs.
@@ -108,7 +112,7 @@ struct Primitive : PrimitiveInfo {
   std::array<Tensor, N> all(const P& params, const T&... inputs) const {
     std::array<Operand, sizeof...(T)> operands{Operand(inputs)...};
     std::array<Tensor, N> outputs;
-    ir::bind(*this, operands, &params, copy_params<P>, outputs.data());
+    ir::bind(*this, operands, &params, outputs.data());
     return outputs;
   }
 };
@@ -126,6 +130,7 @@ class ShapeInterpreter : public Interpreter {
  public:
   void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
                 Tensor* outputs) override;
+  bool write(const Tensor& self, const Tensor&) override { return self.is_abstract(); }
 };
 
 // Keeps a rule's lambda callable from its type alone, with the arguments it asks for.

@@ -16,7 +16,7 @@ using ops::plain_primitive;
 namespace ops {
 
 Dims preserved_strides(const Tensor& self) {
-  if (self.is_contiguous() || self.is_abstract()) return {};
+  if (self.is_contiguous() || !self.impl()->numel.is_constant()) return {};
   const Dims &sizes = self.sizes(), &strides = self.strides();
   // Innermost first; dimensions that no stride tells apart stay in their order, as in PyTorch.
   std::vector<size_t> order;

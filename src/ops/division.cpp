@@ -8,6 +8,7 @@
 #include "ops/entry.h"
 #include "ops/kernels/strided.h"
 #include "ops/reroute.h"
+#include "ops/view_kind.h"
 
 namespace fg {
 
@@ -27,10 +28,7 @@ const Registered fmod_p = elementwise<Types::numeric, 2>(
 const Registered remainder_p = elementwise<Types::numeric, 2>(
     "remainder", [](auto a, auto b) FG_INLINED { return ir::remainder(a, b); });
 
-// Integers have no infinity: a zero among the divisors is an error, as in PyTorch.
-void refuse_zero(const char* who, const Tensor& self, const Tensor& other) {
-  if (self.is_floating_point() || other.is_floating_point() || other.is_abstract()) return;
-  if (!self.is_abstract() && self.numel() == 0) return;  // nothing is divided
+void refuse_zero(const char* who, const Tensor& other) {
   Tensor divisors = kernels::as_contiguous(other);
   visit(other.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -40,6 +38,19 @@ void refuse_zero(const char* who, const Tensor& self, const Tensor& other) {
            who);
     }
   });
+}
+const Registered nonzero_divisor_p =
+    ops::checked<ir::NoParams, [](const Tensor& x, const ir::NoParams&) {
+      refuse_zero("division", x);
+    }>("nonzero_divisor");
+
+// Integers have no infinity: a zero among the divisors is an error, as in PyTorch.
+Tensor divisor(const char* who, const Tensor& self, const Tensor& other) {
+  if (self.is_floating_point() || other.is_floating_point()) return other;
+  if (self.impl()->numel.is_constant() && self.numel() == 0) return other;  // nothing is divided
+  if (other.is_abstract()) return nonzero_divisor_p(other);
+  refuse_zero(who, other);
+  return other;
 }
 
 Samples pairs() {
@@ -79,8 +90,8 @@ const auto rounded_div_entry =
              if (*mode != "trunc" && *mode != "floor") {
                fail("div: rounding_mode '{}' is not known; use None, 'trunc' or 'floor'", *mode);
              }
-             refuse_zero("div", self, other);
-             return *mode == "trunc" ? trunc_div_p(self, other) : floor_div_p(self, other);
+             Tensor by = divisor("div", self, other);
+             return *mode == "trunc" ? trunc_div_p(self, by) : floor_div_p(self, by);
            })
         .vjp("DivBackward2",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }),
@@ -118,12 +129,10 @@ const auto floor_divide_entry =
 // ---- remainders
 
 Tensor remainder_of(const Tensor& self, const Tensor& other) {
-  refuse_zero("remainder", self, other);
-  return remainder_p(self, other);
+  return remainder_p(self, divisor("remainder", self, other));
 }
 Tensor fmod_of(const Tensor& self, const Tensor& other) {
-  refuse_zero("fmod", self, other);
-  return fmod_p(self, other);
+  return fmod_p(self, divisor("fmod", self, other));
 }
 
 constexpr Function<"remainder.Scalar(Tensor self, Scalar other) -> Tensor"> remainder_number;

@@ -79,7 +79,7 @@ static Dims permuted_strides(ir::Operands inputs, const Dims& sizes) {
 void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Meta& output) {
   const TensorImpl& first = *inputs[0]->impl();
   output.sizes = first.sizes;
-  bool contiguous = first.contiguous, concrete = !first.is_abstract(), alike = true;
+  bool contiguous = first.contiguous, constant = first.numel.is_constant(), alike = true;
   for (const ir::Operand& input : inputs.subspan(1)) {
     const TensorImpl& other = *input->impl();
     if (!(other.sizes == output.sizes)) {
@@ -87,12 +87,12 @@ void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Met
       alike = false;
     }
     contiguous &= other.contiguous;
-    concrete &= !other.is_abstract();
+    constant &= other.numel.is_constant();
   }
   output.dtype = compute_dtype(info, inputs);
   if (info.bool_result) output.dtype = kBool;
   if (contiguous && alike) output.like = &first;
-  if (!contiguous && concrete) output.strides = permuted_strides(inputs, output.sizes);
+  if (!contiguous && constant) output.strides = permuted_strides(inputs, output.sizes);
 }
 
 namespace {

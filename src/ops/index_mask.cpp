@@ -121,6 +121,11 @@ const auto one_hot_entry =
                      "one_hot: the number of classes cannot be read from no elements; give "
                      "num_classes");
                }
+               if (self.is_abstract()) {
+                 fail(
+                     "one_hot: the number of classes depends on data that are not known here; give "
+                     "num_classes");
+               }
                classes = largest(self) + 1;
              }
              if (classes < 0 || (classes == 0 && !(self.impl()->numel == 0))) {

@@ -11,6 +11,7 @@
 #include "ops/reduce_kind.h"
 #include "ops/reduction.h"
 #include "ops/unary.h"
+#include "ops/view_kind.h"
 
 namespace fg {
 
@@ -77,12 +78,20 @@ const auto entropy_backward_entry =
             [] { return Samples{{{sample({5}), sample({5}, 0.1, 0.9), sample({5}, 0.2, 0.8)}}}; });
 
 void check_probabilities(const Tensor& self) {
-  if (self.is_abstract()) return;
   Tensor inside = logical_and(self >= 0, self <= 1);
   if (sum(logical_not(inside)).item<int64_t>() == 0) return;
   fail(
       "binary_cross_entropy: all elements of input should be between 0 and 1; apply sigmoid, or "
       "use binary_cross_entropy_with_logits");
+}
+const Registered checked_probabilities_p =
+    ops::checked<ir::NoParams, [](const Tensor& self, const ir::NoParams&) {
+      check_probabilities(self);
+    }>("checked_probabilities");
+Tensor probabilities(const Tensor& self) {
+  if (self.is_abstract()) return checked_probabilities_p(self);
+  check_probabilities(self);
+  return self;
 }
 const auto entropy_entry =
     define(binary_cross_entropy, "Cross entropy of probabilities and targets, scaled by weight.",
@@ -90,8 +99,8 @@ const auto entropy_entry =
               const std::string& reduction) {
              check_reduction("binary_cross_entropy", reduction);
              check_same_sizes("binary_cross_entropy", self, target);
-             check_probabilities(self);
-             return reduced(weighted(entropy_p(self, target), weight), reduction);
+             Tensor checked = probabilities(self);
+             return reduced(weighted(entropy_p(checked, target), weight), reduction);
            })
         .vjp("BinaryCrossEntropyBackward0",
              wrt(0, saves::in(0) | saves::in(1) | saves::in(2),

@@ -14,6 +14,7 @@
 #include "ops/reduction.h"
 #include "ops/reroute.h"
 #include "ops/softmax.h"
+#include "ops/view_kind.h"
 #include "ops/views.h"
 
 namespace fg {
@@ -52,7 +53,6 @@ void check_target(const Tensor& self, const Tensor& target, const Tensor& weight
 }
 
 void check_classes(const Tensor& target, Dim classes, int64_t ignored) {
-  if (target.is_abstract()) return;
   Tensor indices = kernels::as_contiguous(target, kInt64);
   const int64_t* first = indices.data_ptr<int64_t>();
   for (int64_t i = 0; i < indices.numel(); i++) {
@@ -61,6 +61,21 @@ void check_classes(const Tensor& target, Dim classes, int64_t ignored) {
            classes.text());
     }
   }
+}
+
+struct ClassParams {
+  Dim classes;
+  int64_t ignored;
+  bool operator==(const ClassParams&) const = default;
+};
+const Registered checked_classes_p =
+    ops::checked<ClassParams, [](const Tensor& target, const ClassParams& p) {
+      check_classes(target, p.classes, p.ignored);
+    }>("checked_classes");
+Tensor checked_target(const Tensor& target, Dim classes, int64_t ignored) {
+  if (target.is_abstract()) return checked_classes_p.with({classes, ignored}, target);
+  check_classes(target, classes, ignored);
+  return target;
 }
 
 // What a target says, ready for arithmetic.
@@ -86,8 +101,8 @@ Tensor negative_likelihood(const Tensor& self, const Tensor& target, const Tenso
                            int64_t ignored, const std::string& reduction) {
   check_reduction("nll_loss", reduction);
   check_target(self, target, weight);
-  check_classes(target, self.dim_size(class_axis(self)), ignored);
-  Targets t = read_targets(self.sizes(), self.dtype(), target, weight, ignored);
+  Tensor checked = checked_target(target, self.dim_size(class_axis(self)), ignored);
+  Targets t = read_targets(self.sizes(), self.dtype(), checked, weight, ignored);
   Tensor scores = squeeze(gather(self, t.axis, t.index), t.axis);
   // An ignored sample counts nothing even if its score is infinite.
   Tensor losses = where(t.weight == 0, 0, -scores * t.weight);

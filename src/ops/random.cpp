@@ -129,7 +129,12 @@ const Registered multinomial_p =
                       int64_t draws = p.replacement ? out[0].numel() : inputs[0]->numel();
                       kernels::fill_multinomial(out[0], *inputs[0], p.samples.value(),
                                                 p.replacement, ops::reserve(p.generator, draws));
-                    }>("multinomial", Kind::random);
+                    }>("multinomial", Kind::random)
+        .drawing([](Operands inputs, const void* params) {
+          const auto& p = *static_cast<const MultinomialParams*>(params);
+          Dim drawn = inputs[0]->impl()->numel;
+          return p.replacement ? drawn / inputs[0]->sizes().back() * p.samples : drawn;
+        });
 
 void check_multinomial(const Tensor& self, Dim num_samples, bool replacement) {
   if (!self.is_floating_point()) {

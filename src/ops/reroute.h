@@ -37,7 +37,10 @@ bool reroute(ir::Function<From>, ir::Function<To>, Choose) {
   return true;
 }
 
-inline bool is_number(const Tensor& tensor) { return tensor.impl()->wrapped_number; }
+// A number whose value is known; that of an argument of a captured function is not.
+inline bool is_number(const Tensor& tensor) {
+  return tensor.impl()->wrapped_number && !tensor.is_abstract();
+}
 
 // For the usual case: (self, number) where (self, tensor) was declared.
 inline std::optional<std::tuple<const Tensor&, Scalar>> with_number(const Tensor& self,

@@ -27,7 +27,7 @@ void ops::check_strided(const Tensor& self, const Dims& size, const Dims& stride
     last += (size[i] - 1) * stride[i];
   }
   if (offset < 0) fail("as_strided: storage_offset must be 0 or more, got {}", offset.text());
-  if (self.is_abstract()) return;
+  if (!self.impl()->storage) return;
   int64_t room = static_cast<int64_t>(self.impl()->storage->bytes() / item_size(self.dtype()));
   if (!(last < room)) {
     fail(

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ir/primitive.h"
+#include "ops/kernels/strided.h"
 
 namespace fg::ops {
 
@@ -38,6 +39,20 @@ ir::Primitive<P> plain_primitive(const char* name, ir::Kind kind, int outputs = 
     kernel(inputs, *static_cast<const P*>(params), out);
   };
   return primitive;
+}
+
+// Its input, after a look at the values: how a captured function refuses what an eager one refuses
+// before it computes.
+template <class P, auto check>
+ir::Primitive<P> checked(const char* name) {
+  return plain_primitive<P,
+                         [](ir::Operands inputs, const P&, ir::Meta* out) {
+                           out[0] = {inputs[0]->sizes(), inputs[0]->dtype(), inputs[0]->strides()};
+                         },
+                         [](ir::Operands inputs, const P& params, Tensor* out) {
+                           check(*inputs[0], params);
+                           kernels::copy_elements(out[0], *inputs[0]);
+                         }>(name, ir::Kind::extern_call);
 }
 
 // Refuses geometries that leave the storage.

@@ -102,16 +102,18 @@ struct StridedParams {
   bool operator==(const StridedParams&) const = default;
 };
 const Registered as_strided_p =
-    view_primitive<StridedParams>("as_strided", [](const Tensor& self, const StridedParams& p,
-                                                   Meta& out) {
-      ops::check_strided(self, p.size, p.stride, p.offset);
-      out.sizes = p.size;
-      out.strides = p.stride;
-      out.offset = p.offset;
-    }).vjp("AsStridedBackward0", wrt(0, saves::nothing, [](const Vjp& v, const StridedParams& p) {
-             return as_strided_backward(v.grad(), p.input_sizes, p.input_strides, p.input_offset,
-                                        p.size, p.stride, p.offset);
-           }));
+    view_primitive<StridedParams>("as_strided",
+                                  [](const Tensor& self, const StridedParams& p, Meta& out) {
+                                    ops::check_strided(self, p.size, p.stride, p.offset);
+                                    out.sizes = p.size;
+                                    out.strides = p.stride;
+                                    out.offset = p.offset;
+                                  })
+        .of_storage()
+        .vjp("AsStridedBackward0", wrt(0, saves::nothing, [](const Vjp& v, const StridedParams& p) {
+               return as_strided_backward(v.grad(), p.input_sizes, p.input_strides, p.input_offset,
+                                          p.size, p.stride, p.offset);
+             }));
 const auto as_strided_entry =
     define(as_strided, "Any sizes, strides and offset over the memory of self.",
            [](const Tensor& self, const Dims& size, const Dims& stride, std::optional<Dim> offset) {

@@ -67,6 +67,12 @@ void refuse_overlap(const FunctionInfo& info, Operands operands) {
   }
 }
 
+static void write_elements(const Tensor& self, const Tensor& value) {
+  if (modes.interpreter && modes.interpreter->write(self, value)) return;
+  kernels::copy_elements(self, value);
+  self.impl()->bump_version();
+}
+
 void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& result) {
   if (!can_cast(result.dtype(), self.dtype())) {
     fail(
@@ -86,8 +92,7 @@ void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& r
         "clone() it first",
         info.schema.name);
   }
-  kernels::copy_elements(self, result);
-  self.impl()->bump_version();
+  write_elements(self, result);
 }
 
 static void check_out(const FunctionInfo& info, const Tensor& result, const Tensor& out) {
@@ -114,6 +119,12 @@ static void check_out(const FunctionInfo& info, const Tensor& result, const Tens
 
 static void write_out(const Tensor& result, const Tensor& out) {
   if (!(result.sizes() == out.sizes())) {
+    if (modes.interpreter) {
+      fail(
+          "out: sizes {} do not fit the result's sizes {}, and a captured function cannot resize a "
+          "tensor; give one of the right sizes",
+          text(out.sizes()), text(result.sizes()));
+    }
     Tensor fresh = empty_tensor(result.sizes(), out.dtype());
     TensorImpl& impl = *out.impl();
     impl.storage = fresh.impl()->storage;
@@ -121,8 +132,7 @@ static void write_out(const Tensor& result, const Tensor& out) {
     impl.offset = 0;
     impl.set_layout(fresh.sizes(), fresh.strides());
   }
-  kernels::copy_elements(out, result);
-  out.impl()->bump_version();
+  write_elements(out, result);
 }
 
 // All checks before the first write: a refused call changes nothing.

@@ -78,8 +78,15 @@ static bool takes_numbers(std::string_view function) {
   return kNames.find(" " + std::string(function) + " ") != std::string_view::npos;
 }
 
+PyObject* traced_number_type = nullptr;
+
 static bool convert_tensor(PyObject* object, bool strict, Value& value) {
   if (is_tensor(object)) return value = tensor_of(object), true;
+  if (traced_number_type &&
+      Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type)) {
+    nb::object tensor = own(PyObject_GetAttrString(object, "_tensor"));
+    return value = tensor_of(tensor.ptr()), true;
+  }
   if (strict || !is_number(object)) return false;
   return value = Tensor(scalar_of(object)), true;
 }

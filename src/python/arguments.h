@@ -57,6 +57,8 @@ bool convert(PyObject* object, ir::Type type, bool strict, ir::Value& value);
 // Whether an object may be an operand of an arithmetic operator.
 bool is_number(PyObject* object);
 Scalar scalar_of(PyObject* number);
+// What stands for a float argument of a function that is being captured; set by the package.
+extern PyObject* traced_number_type;
 
 const char* type_name(ir::Type type);  // as Python users say it
 

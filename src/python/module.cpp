@@ -29,4 +29,5 @@ NB_MODULE(_C, module) {
   connect_operators();
   add_data(module);
   add_autograd(module);
+  add_capture(module);
 }

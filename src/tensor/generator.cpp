@@ -55,7 +55,18 @@ void Generator::set_state(PhiloxKey state) const {
   state_->key = state;
 }
 
+static thread_local PhiloxKey* replayed = nullptr;
+
+ReplayedNumbers::ReplayedNumbers(PhiloxKey key)
+    : key_(key), outer_(std::exchange(replayed, &key_)) {}
+ReplayedNumbers::~ReplayedNumbers() { replayed = outer_; }
+
 PhiloxKey Generator::reserve(uint64_t numbers) const {
+  if (replayed) {
+    PhiloxKey key = *replayed;
+    replayed->offset += numbers;
+    return key;
+  }
   std::lock_guard lock(mutex);
   PhiloxKey key = state_->key;
   state_->key.offset += numbers;

@@ -173,6 +173,20 @@ class Generator {
   Ref<State> state_;
 };
 
+// While alive on this thread, every generator hands out the numbers from `key` on and stays as it
+// is: how a captured function draws again what was reserved for it.
+class ReplayedNumbers {
+ public:
+  explicit ReplayedNumbers(PhiloxKey key);
+  ~ReplayedNumbers();
+  ReplayedNumbers(const ReplayedNumbers&) = delete;
+  ReplayedNumbers& operator=(const ReplayedNumbers&) = delete;
+
+ private:
+  PhiloxKey key_;
+  PhiloxKey* outer_;
+};
+
 // The process's own generator, nondeterministic until seeded.
 const Generator& default_generator();
 void manual_seed(uint64_t seed);

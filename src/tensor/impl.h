@@ -20,7 +20,7 @@ struct AutogradData {
 };
 
 struct TensorImpl : Faced {
-  Ref<Storage> storage;       // none for abstract tensors
+  Ref<Storage> storage;       // none, or one without memory, for abstract tensors
   char* data = nullptr;       // first element
   Dims sizes, strides;        // strides in elements
   Dim offset = 0, numel = 0;  // offset in elements
@@ -40,7 +40,7 @@ struct TensorImpl : Faced {
   static void* operator new(size_t bytes);
   static void operator delete(void* pointer);
 
-  bool is_abstract() const { return !storage; }
+  bool is_abstract() const { return !data && (!storage || storage->is_abstract()); }
   uint32_t version() const {
     return own_version ? own_version->value.load(std::memory_order_relaxed)
            : storage   ? storage->version.load(std::memory_order_relaxed)

@@ -36,6 +36,10 @@ Ref<Storage> Storage::create(size_t bytes) {
   return Ref<Storage>::adopt(new (block) Storage(data, bytes, Owner::allocator));
 }
 
+Ref<Storage> Storage::create_abstract(size_t bytes) {
+  return Ref<Storage>::adopt(new (small_allocate(kHeader)) Storage(nullptr, bytes, Owner::nobody));
+}
+
 Ref<Storage> Storage::borrow(void* data, size_t bytes, Callback<void(void*)> deleter) {
   void* block = small_allocate(sizeof(UserStorage));
   return Ref<Storage>::adopt(new (block) UserStorage(data, bytes, std::move(deleter)));

@@ -4,29 +4,37 @@
 #pragma once
 
 #include "base/callback.h"
+#include "tensor/modes.h"
 
 namespace fg {
 
 class Storage : public Counted {
  public:
   static Ref<Storage> create(size_t bytes);
+  // No memory: what a tensor of a captured function shares with its views.
+  static Ref<Storage> create_abstract(size_t bytes);
   static Ref<Storage> borrow(void* data, size_t bytes, Callback<void(void*)> deleter);
   static void destroy(Storage* storage);
 
   char* data() const { return data_; }
   size_t bytes() const { return bytes_; }
+  bool is_abstract() const { return owner_ == Owner::nobody; }
+  // Made by code that is being interpreted: its values are constants of that code.
+  bool made_in_capture() const { return made_in_capture_; }
 
   // How often tensors over this storage were modified in place; see Tensor::_version.
   std::atomic<uint32_t> version{0};
 
  protected:
-  enum class Owner : uint8_t { header, allocator, user };
+  enum class Owner : uint8_t { header, allocator, user, nobody };
 
-  Storage(char* data, size_t bytes, Owner owner) : owner_(owner), data_(data), bytes_(bytes) {}
+  Storage(char* data, size_t bytes, Owner owner)
+      : owner_(owner), made_in_capture_(modes.interpreter != nullptr), data_(data), bytes_(bytes) {}
   ~Storage() = default;
 
  private:
   Owner owner_;
+  bool made_in_capture_;
   char* data_;
   size_t bytes_;
 };

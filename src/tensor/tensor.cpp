@@ -77,7 +77,7 @@ Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim off
   impl->dtype = from.dtype;
   impl->inference = from.inference;
   impl->offset = offset;
-  if (from.storage) {
+  if (from.data) {
     int64_t start = offset.value() * static_cast<int64_t>(item_size(from.dtype));
     impl->data = from.storage->data() + start;
   }
@@ -89,6 +89,14 @@ Tensor alias(const Tensor& base) {
   Tensor copy = alias(base, base.sizes(), base.strides(), base.impl()->offset);
   copy.impl()->wrapped_number = base.impl()->wrapped_number;
   return copy;
+}
+
+Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype) {
+  Dim elements = offset + (product(sizes) == 0 ? Dim(0) : reach(sizes, strides));
+  Tensor result = with_storage(Storage::create_abstract(byte_count(elements, dtype, sizes)), sizes,
+                               strides, dtype);
+  result.impl()->offset = offset;
+  return result;
 }
 
 Tensor abstract_tensor(const Dims& sizes, DType dtype) {
@@ -159,7 +167,11 @@ Scalar Tensor::item() const {
     fail("item: a tensor of sizes {} has {} elements; only one element converts to a number",
          fg::text(sizes()), numel());
   }
-  if (is_abstract()) fail("item: this tensor has sizes but no data; read values outside capture");
+  if (is_abstract()) {
+    fail(
+        "item: the value of a tensor is asked for while its function is captured, where tensors "
+        "have sizes but no values; use where() in the place of a decision, or read it outside");
+  }
   return visit(dtype(), [&](auto zero) -> Scalar {
     using T = decltype(zero);
     T value = *reinterpret_cast<const T*>(impl_->data);

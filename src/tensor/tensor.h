@@ -140,6 +140,8 @@ Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim off
 Tensor alias(const Tensor& base);
 // Sizes and dtype without data, for shape rules; sizes may be symbols.
 Tensor abstract_tensor(const Dims& sizes, DType dtype);
+// The same with a storage of its own, which views of it share.
+Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype);
 Tensor scalar_tensor(const Scalar& value, DType dtype);
 // Shares the user's memory; `deleter` runs when the last tensor over it is gone.
 Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*)> deleter = {},

@@ -77,6 +77,17 @@ TEST(Backward, RefusesWhatHasNoHistory_E3) {
   EXPECT_HAS(error_of([&] { x.sum().backward(); }), "does not require grad");
 }
 
+TEST(Backward, RefusesAViewThatWasMadeInNoGradMode_E3) {
+  Tensor x = leaf({1., 2.}), view;
+  {
+    NoGradGuard no_grad;
+    view = x.view({2, 1});
+  }
+  ASSERT_TRUE(view.requires_grad());
+  EXPECT_HAS(error_of([&] { autograd::grad({view}, {x}, {view.detach()}); }),
+             "does not require grad and does not have a grad_fn");
+}
+
 TEST(Grad, RunsOnlyNodesOnAPathToTheInputs_E4) {
   Tensor x = leaf({1.}), y = leaf({2.});
   Tensor a = x * 2, b = y * 3;

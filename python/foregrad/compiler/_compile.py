@@ -1,0 +1,265 @@
+"""compile(): a function that captures itself on its first call and runs what it captured."""
+
+import functools
+import threading
+import warnings
+
+from foregrad import _C
+from foregrad.compiler import _tree
+from foregrad.compiler._numbers import TracedFloat
+from foregrad.compiler._sources import Changed, Snapshot
+
+Tensor = _C.Tensor
+MAX_VERSIONS = 8
+
+
+class CaptureError(RuntimeError):
+    """A function cannot be captured; it can still run eagerly."""
+
+
+class Counters:
+    """How often functions were captured, ran as captured, or eagerly."""
+
+    def __init__(self):
+        self.captured = self.calls = self.eager = 0
+        self.reasons = {}
+
+    def __repr__(self):
+        return (f"Counters(captured={self.captured}, calls={self.calls}, eager={self.eager}, "
+                f"reasons={self.reasons})")
+
+
+counters = Counters()
+
+
+class _Entry:
+    """A version with the state of Python that it was captured with."""
+
+    __slots__ = ("snapshot", "version", "result", "objects", "floats")
+
+
+class Compiled:
+    """The versions of one function."""
+
+    def __init__(self, function, fullgraph=False, forward=None, backward=None):
+        self.function = function
+        self.fullgraph = fullgraph
+        self.forward, self.backward = forward, backward
+        self.entries = {}  # by structure of the arguments
+        self.floats_are_constant = False
+        self.count = 0
+        self.refused = None  # why it runs eagerly from now on
+        self.lock = threading.RLock()
+
+    def __call__(self, *args, **kwargs):
+        if _C.is_capturing() or self.refused:
+            counters.eager += self.refused is not None
+            return self.function(*args, **kwargs)
+        tensors, floats, objects = [], [], []
+        tree = _tree.flatten((args, kwargs), tensors, floats, objects)
+        unique, places = _unique(tensors)
+        key = (tree, tuple(places), tuple(floats) if self.floats_are_constant else len(floats))
+        inputs = unique if self.floats_are_constant else unique + [
+            _C.number_tensor(value) for value in floats]
+        entry = self.find(key, inputs)
+        if entry is None:
+            with self.lock:
+                entry = self.find(key, inputs) or self.capture((args, kwargs), key, inputs, objects)
+            if entry is None:
+                return self(*args, **kwargs) if self.retry() else self.function(*args, **kwargs)
+        counters.calls += 1
+        entry, inputs = entry
+        return entry.result(entry.version(inputs))
+
+    def find(self, key, inputs):
+        for entry in self.entries.get(key, ()):
+            try:
+                found = entry.snapshot.read_again()
+            except Changed as changed:
+                self.changed = str(changed)
+                continue
+            given = inputs + [found[i] for i in entry.version.lifted]
+            if entry.version.matches(given):
+                return entry, given
+            self.changed = entry.version.difference(given)
+        return None
+
+    def retry(self):
+        again, self.again = getattr(self, "again", False), False
+        return again
+
+    def capture(self, arguments, key, inputs, objects):
+        if self.count >= MAX_VERSIONS:
+            self.refuse(f"{_name(self.function)} was captured {MAX_VERSIONS} times and the call "
+                        f"differs again: {self.changed}; it runs eagerly from now on")
+            return None
+        entry = _Entry()
+        entry.objects = objects  # their identity is part of the key
+        try:
+            self.make(entry, arguments, inputs, objects)
+        except Exception as error:
+            if not self.floats_are_constant and key[2]:
+                self.floats_are_constant = self.again = True
+                return None
+            if self.fullgraph:
+                raise
+            self.refuse_call(error)
+            return None
+        self.count += 1
+        counters.captured += 1
+        self.entries.setdefault(key, []).append(entry)
+        found = entry.snapshot.tensors
+        return entry, inputs + [found[i] for i in entry.version.lifted]
+
+    def make(self, entry, arguments, inputs, objects):
+        roots = [self.function, *objects]
+        entry.snapshot = Snapshot(roots)
+        results = []
+        body = _Body(self, arguments, results)
+        entry.version = _C.Version(body, inputs, [], _Lift(entry.snapshot.tensors), self.forward,
+                                   self.backward)
+        entry.result = _Rebuild(results[0])
+
+    def refuse_call(self, error):
+        """What capture refuses runs eagerly; said once."""
+        self.refuse(f"{_name(self.function)} runs eagerly: {error}")
+
+    def refuse(self, why):
+        self.refused = why
+        counters.reasons[why] = counters.reasons.get(why, 0) + 1
+        counters.eager += 1
+        if self.fullgraph:
+            raise CaptureError(why)
+        warnings.warn(why, stacklevel=5)
+
+
+def _name(function):
+    return getattr(function, "__qualname__", type(function).__qualname__)
+
+
+def _unique(tensors):
+    """Each tensor once, and where each of the given ones is among them."""
+    unique, places, known = [], [], {}
+    for tensor in tensors:
+        place = known.setdefault(id(tensor), len(unique))
+        if place == len(unique):
+            unique.append(tensor)
+        places.append(place)
+    return unique, places
+
+
+class _Lift:
+    """Names a tensor that the function reached by itself: its place among those found."""
+
+    def __init__(self, tensors):
+        self.tensors = tensors
+
+    def __call__(self, tensor):
+        for i, candidate in enumerate(self.tensors):
+            if candidate is tensor:
+                return i, "", tensor
+        for i, candidate in enumerate(self.tensors):
+            if _C.same_storage(candidate, tensor):
+                return i, "", candidate
+        raise CaptureError(
+            "a tensor is used that is neither an argument nor found in a variable or attribute "
+            "that the function reads; pass it as an argument")
+
+
+class _Body:
+    """The function of a list of tensors that is captured."""
+
+    def __init__(self, owner, arguments, results):
+        self.owner, self.arguments, self.results = owner, arguments, results
+
+    def __call__(self, inside):
+        constant = self.owner.floats_are_constant
+        tensors, floats = [], []
+        _tree.flatten(self.arguments, tensors, floats, [])
+        unique, places = _unique(tensors)
+        number = iter(inside[len(unique):])
+        place = iter(places)
+
+        def replace(leaf):
+            if isinstance(leaf, Tensor):
+                return inside[next(place)]
+            if type(leaf) is float and not constant:
+                return TracedFloat(next(number))
+            return leaf
+
+        args, kwargs = _tree.map_leaves(self.arguments, replace)
+        result = self.owner.function(*args, **kwargs)
+        outputs = []
+
+        def keep(leaf):
+            if type(leaf) is TracedFloat:
+                leaf._ask()
+            if isinstance(leaf, Tensor):
+                outputs.append(leaf)
+                return _tree.TENSOR
+            return leaf
+
+        self.results.append(_tree.map_leaves(result, keep))
+        return outputs
+
+
+class _Rebuild:
+    """Results in the structure that the function returned them in."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.single = tree is _tree.TENSOR
+
+    def __call__(self, tensors):
+        if self.single:
+            return tensors[0]
+        rest = iter(tensors)
+        return _tree.map_leaves(
+            self.tree, lambda leaf: next(rest) if leaf is _tree.TENSOR else leaf)
+
+
+class CompiledObject:
+    """An object whose calls are captured; everything else is that of the object."""
+
+    def __init__(self, original, compiled):
+        object.__setattr__(self, "_orig_mod", original)
+        object.__setattr__(self, "_compiled", compiled)
+
+    def __call__(self, *args, **kwargs):
+        return self._compiled(*args, **kwargs)
+
+    def __getattr__(self, name):
+        return getattr(self._orig_mod, name)
+
+    def __setattr__(self, name, value):
+        setattr(self._orig_mod, name, value)
+
+    def __repr__(self):
+        return f"compiled({self._orig_mod!r})"
+
+
+def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None,
+            disable=False):
+    """Makes a function, a method or an object with `forward` run as captured code.
+
+    The first call with arguments of a kind captures the function; later calls run what was
+    captured. What cannot be captured runs eagerly, with one warning, unless fullgraph is True.
+    """
+    if model is None:
+        return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
+                                 mode=mode, options=options, disable=disable)
+    if disable:
+        return model
+    if hasattr(model, "forward") and not isinstance(model, type) and callable(model):
+        return CompiledObject(model, Compiled(model, fullgraph))
+    if not callable(model):
+        raise TypeError(f"compile: expected a function or an object with forward, got "
+                        f"{type(model).__name__}")
+    compiled = Compiled(model, fullgraph)
+
+    @functools.wraps(model)
+    def wrapper(*args, **kwargs):
+        return compiled(*args, **kwargs)
+
+    wrapper.compiled = compiled
+    return wrapper

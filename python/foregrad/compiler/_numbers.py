@@ -1,0 +1,57 @@
+"""Float arguments of captured functions: inputs of the graph that behave as floats."""
+
+from foregrad import _C
+
+
+class ValueAsked(RuntimeError):
+    """The value of a float argument is needed while the function is captured."""
+
+
+def _operation(name, reflected):
+    def method(self, other):
+        number = other._tensor if type(other) is TracedFloat else other
+        if isinstance(number, _C.Tensor) or type(number) in (int, float, bool):
+            left, right = (number, self._tensor) if reflected else (self._tensor, number)
+            result = getattr(_C.Tensor, name)(left if isinstance(left, _C.Tensor) else
+                                              _C.number_tensor(left), right)
+            is_number = not (isinstance(other, _C.Tensor))
+            return TracedFloat(result) if is_number else result
+        return NotImplemented
+
+    return method
+
+
+class TracedFloat:
+    """Stands for a float argument: its value is not known, what is computed of it is recorded."""
+
+    __slots__ = ("_tensor",)
+    __class__ = property(lambda self: float)  # isinstance(x, float) holds
+
+    def __init__(self, tensor):
+        self._tensor = _C.as_number(tensor)
+
+    def _ask(self, *unused):
+        raise ValueAsked("the value of a float argument is asked for while it is captured")
+
+    __float__ = __int__ = __bool__ = __index__ = __hash__ = __round__ = __trunc__ = _ask
+    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __floordiv__ = __mod__ = _ask
+    __rfloordiv__ = __rmod__ = __divmod__ = __format__ = __repr__ = __str__ = __reduce__ = _ask
+    __floor__ = __ceil__ = _ask
+
+    def __getattr__(self, name):
+        self._ask()
+
+    def __neg__(self):
+        return TracedFloat(-self._tensor)
+
+    def __pos__(self):
+        return self
+
+    def __abs__(self):
+        return TracedFloat(abs(self._tensor))
+
+
+for _name in ("add", "sub", "mul", "truediv", "pow"):
+    setattr(TracedFloat, f"__{_name}__", _operation(f"__{_name}__", False))
+    setattr(TracedFloat, f"__r{_name}__", _operation(f"__{_name}__", True))
+_C.set_number_type(TracedFloat)

@@ -1,0 +1,191 @@
+"""What a Python function reads besides its arguments: free variables, globals, attributes.
+
+A snapshot is taken when a function is captured and read again before every later call, so that a
+captured function is never stale. Which attributes a function reads is not known exactly; all names
+that its code, and the code it may call, mention are looked at. A snapshot is a flat list: objects
+on the way must be the same ones, so each read knows from where.
+"""
+
+import functools
+import types
+
+from foregrad import _C
+
+Tensor = _C.Tensor
+_VALUES = (int, float, bool, str, bytes, complex, type(None), type(Ellipsis), range, _C.dtype)
+_OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
+           types.MethodDescriptorType, types.GetSetDescriptorType, types.CodeType,
+           types.MappingProxyType)
+# Names that reach attributes whose names the code does not mention.
+_REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
+                "__getattribute__", "__getattr__"}
+_MISSING = object()
+
+
+class Changed(Exception):
+    """Something that a captured function read is not what it was."""
+
+
+def _item(holder, key):
+    return holder[key]
+
+
+def _entry(holder, key):
+    return holder.get(key, _MISSING)
+
+
+def _cell(holder, _):
+    try:
+        return holder.cell_contents
+    except ValueError:
+        return _MISSING
+
+
+def _attribute(holder, key):
+    return getattr(holder, key, _MISSING)
+
+
+def _length(holder, _):
+    return len(holder)
+
+
+def _is_ours(value):
+    module = getattr(value, "__module__", None)
+    return isinstance(module, str) and module.partition(".")[0] == "foregrad"
+
+
+def _is_value(value):
+    if type(value) is tuple:
+        return all(_is_value(item) for item in value)
+    return isinstance(value, _VALUES)
+
+
+class Snapshot:
+    """What functions and objects read now. read_again() gives the tensors found, in order."""
+
+    def __init__(self, roots):
+        self.names = set()
+        count = -1
+        while count != len(self.names):  # a name may make more code reachable, which has more names
+            count = len(self.names)
+            self._reads, self._seen, self._queue = [], {}, list(roots)
+            while self._queue:
+                self._visit(self._queue.pop())
+        del self._queue
+        self.tensors = self.read_again()
+
+    def read_again(self):
+        """The tensors that are found now; Changed if anything else is not what it was."""
+        found = []
+        for read, holder, key, kind, expected in self._reads:
+            try:
+                value = read(holder, key)
+            except (LookupError, TypeError):
+                value = _MISSING
+            if kind is None:
+                if value is not expected:
+                    self._refuse(holder, key, "is another object")
+            elif kind is Tensor:
+                if not isinstance(value, Tensor):
+                    self._refuse(holder, key, "is no tensor any more")
+                found.append(value)
+            elif type(value) is not kind or (value != expected and value == value):
+                self._refuse(holder, key, f"is {value!r}, not {expected!r}")
+        return found
+
+    @staticmethod
+    def _refuse(holder, key, what):
+        name = getattr(holder, "__name__", type(holder).__name__)
+        raise Changed(f"{name}: {key} {what}" if key is not None else f"{name} {what}")
+
+    # ---- what is read
+
+    def _add(self, read, holder, key):
+        value = read(holder, key)
+        if isinstance(value, Tensor):
+            self._reads.append((read, holder, key, Tensor, None))
+        elif _is_value(value):
+            self._reads.append((read, holder, key, type(value), value))
+        else:
+            self._reads.append((read, holder, key, None, value))
+            if value is not _MISSING:
+                self._queue.append(value)
+
+    def _visit(self, value):
+        if id(value) in self._seen or isinstance(value, Tensor) or _is_value(value):
+            return
+        self._seen[id(value)] = value
+        if isinstance(value, _OPAQUE):
+            return
+        if isinstance(value, types.FunctionType):
+            self._visit_function(value)
+        elif isinstance(value, types.MethodType):
+            self._queue += [value.__func__, value.__self__]
+        elif isinstance(value, functools.partial):
+            self._queue += [value.func, value.args, value.keywords]
+        elif isinstance(value, (staticmethod, classmethod)):
+            self._queue.append(value.__func__)
+        elif isinstance(value, property):
+            self._queue += [value.fget]
+        elif isinstance(value, (list, tuple)):
+            self._add(_length, value, None)
+            for i in range(len(value)):
+                self._add(_item, value, i)
+        elif isinstance(value, dict):
+            self._visit_dict(value, value)
+        elif isinstance(value, types.ModuleType):
+            if value.__name__.partition(".")[0] != "foregrad":
+                self._visit_dict(value.__dict__, self.names & value.__dict__.keys(), part=True)
+        else:
+            self._visit_object(value)
+
+    def _visit_dict(self, value, keys, part=False):
+        if not part:
+            self._add(_length, value, None)
+        for key in list(keys):
+            self._add(_entry, value, key)
+
+    def _names_of(self, code):
+        names = set(code.co_names)
+        for constant in code.co_consts:
+            if isinstance(constant, types.CodeType):
+                names |= self._names_of(constant)
+        return names
+
+    def _visit_function(self, value):
+        if _is_ours(value):
+            return
+        names = self._names_of(value.__code__)
+        self.names |= names
+        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+            self._add(_attribute, value, name)
+        for cell in value.__closure__ or ():
+            self._add(_cell, cell, None)
+        for name in names & value.__globals__.keys():
+            self._add(_entry, value.__globals__, name)
+
+    def _visit_object(self, value):
+        kind = value if isinstance(value, type) else type(value)
+        attributes = getattr(value, "__dict__", None)
+        if isinstance(attributes, dict):
+            everything = self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
+            if everything:
+                self._visit_dict(attributes, attributes)
+            else:
+                # A name that is not there now may be there later and hide that of the class.
+                for name in self.names:
+                    if name in attributes or hasattr(kind, name):
+                        self._add(_entry, attributes, name)
+        for base in kind.__mro__:
+            if base.__module__ == "builtins" or _is_ours(base):
+                continue
+            for name, member in list(base.__dict__.items()):
+                if isinstance(member, types.MemberDescriptorType):
+                    if value is not kind and name in self.names:
+                        self._add(_attribute, value, name)
+                elif name in self.names or (name.startswith("__") and callable(member)):
+                    self._add(_attribute if name == "__dict__" else _class_entry, base, name)
+
+
+def _class_entry(holder, key):
+    return holder.__dict__.get(key, _MISSING)

@@ -1,0 +1,139 @@
+#include "capture/function.h"
+
+#include "autograd/autograd.h"
+#include "ir/run.h"
+
+namespace fg::capture {
+
+using ir::Role;
+
+size_t Function::differentiable_count() const {
+  size_t count = 0;
+  for (const Out& out : outputs) count += out.differentiable;
+  return count;
+}
+
+Dims tangent_strides(const Tensor& output) {
+  for (size_t i = 0; i < output.sizes().size(); i++) {
+    bool repeats = output.strides()[i] == 0 && output.sizes()[i] > 1;
+    if (repeats) return contiguous_strides(output.sizes());
+  }
+  return output.strides();
+}
+
+Function function_of(std::shared_ptr<Trace> trace) {
+  Function result;
+  result.mutex = std::make_shared<std::mutex>();
+  const auto& roles = trace->tracer.graph.input_roles;
+  const auto& inputs = trace->tracer.graph.inputs;
+  for (const Lifted& input : trace->inputs()) {
+    result.inputs.push_back({input.leaf, input.value, input.needs_grad});
+    for (size_t i = 0; i < inputs.size(); i++) {
+      if (inputs[i] == input.value) result.input_roles.push_back(roles[i]);
+    }
+  }
+  for (const Mutation& mutation : trace->mutations) {
+    Role role{Role::Kind::mutation, static_cast<int64_t>(mutation.input)};
+    result.outputs.push_back(
+        {trace->inputs()[mutation.input].inside, mutation.value, mutation.differentiable, role});
+  }
+  for (size_t i = 0; i < trace->results.size(); i++) {
+    const Result& one = trace->results[i];
+    Role role{Role::Kind::output, static_cast<int64_t>(i)};
+    result.outputs.push_back({one.base, one.value, one.differentiable, role});
+  }
+  result.end = trace->tracer.graph.operations.size();
+  result.trace = std::move(trace);
+  return result;
+}
+
+namespace {
+
+// The engine, run on traced tensors.
+Tensors trace_gradients(const Function& function, const Tensors& tangents, bool again) {
+  autograd::GraphPoints from, to;
+  Tensors grad_outputs;
+  size_t next = 0;
+  for (const Function::Out& out : function.outputs) {
+    if (!out.differentiable) continue;
+    const Tensor& tangent = tangents[next++];
+    if (!tangent.defined()) continue;
+    from.emplace_back(out.inside);
+    grad_outputs.push_back(tangent);
+  }
+  for (const Function::In& in : function.inputs) {
+    if (in.needs_grad) to.emplace_back(in.leaf);
+  }
+  if (from.empty() || to.empty()) return Tensors(to.size());
+  return autograd::grad(from, to, grad_outputs,
+                        {.retain_graph = true, .create_graph = again, .allow_unused = true});
+}
+
+// Inputs for the gradients of outputs.
+Tensors add_tangents(const Function& function, const Tangents& kinds, Function& gradient) {
+  Tracer& tracer = function.trace->tracer;
+  Tensors tangents(kinds.size());
+  size_t next = 0;
+  for (const Function::Out& out : function.outputs) {
+    if (!out.differentiable) continue;
+    size_t i = next++;
+    if (kinds[i] == Tangent::none) continue;
+    bool needs_grad = kinds[i] == Tangent::differentiable;
+    Tensor like =
+        abstract_tensor(out.inside.sizes(), tangent_strides(out.inside), 0, out.inside.dtype());
+    if (needs_grad) like.requires_grad_();
+    Role role{Role::Kind::tangent, static_cast<int64_t>(i)};
+    tangents[i] = tracer.add_input(like, role);
+    gradient.inputs.push_back({tangents[i], tracer.graph.inputs.back(), needs_grad});
+    gradient.input_roles.push_back(role);
+  }
+  return tangents;
+}
+
+}  // namespace
+
+Function gradient_of(const Function& function, const Tangents& kinds, bool again) {
+  std::scoped_lock lock(*function.mutex);
+  Tracer& tracer = function.trace->tracer;
+  Function result;
+  result.trace = function.trace;
+  result.mutex = function.mutex;
+  result.inputs = function.inputs;
+  result.input_roles = function.input_roles;
+  size_t known = tracer.lifted().size();
+  Tracing tracing(tracer);
+  tracer.backward = true;
+  Tensors tangents = add_tangents(function, kinds, result);
+  Tensors grads = trace_gradients(function, tangents, again);
+  if (tracer.lifted().size() != known) {
+    refuse(
+        "a tensor from outside is used by the backward alone; use it in the forward, or pass it");
+  }
+  size_t next = 0;
+  for (size_t i = 0; i < function.inputs.size(); i++) {
+    if (!function.inputs[i].needs_grad) continue;
+    Tensor grad = std::move(grads[next++]);
+    ir::ValueId value = grad.defined() ? tracer.read(grad) : ir::kNoValue;
+    bool differentiable = grad.defined() && grad.requires_grad();
+    Role role{Role::Kind::gradient, static_cast<int64_t>(i)};
+    result.outputs.push_back({std::move(grad), value, differentiable, role});
+  }
+  result.end = tracer.graph.operations.size();
+  return result;
+}
+
+ir::Graph graph_of(const Function& function) {
+  std::scoped_lock lock(*function.mutex);
+  const Tracer& tracer = function.trace->tracer;
+  ir::Ends inputs, outputs;
+  for (size_t i = 0; i < function.inputs.size(); i++) {
+    inputs.add(function.inputs[i].value, function.input_roles[i]);
+  }
+  for (size_t i = 0; i < tracer.drawn.size(); i++) {
+    inputs.add(tracer.drawn[i].seed, {Role::Kind::seed, static_cast<int64_t>(i)});
+  }
+  for (const Function::Out& out : function.outputs) outputs.add(out.value, out.role);
+  return ir::cut(tracer.graph, inputs, outputs);
+}
+
+}  // namespace fg::capture

@@ -1,0 +1,50 @@
+// A captured function that can be differentiated: its inputs and outputs in a trace. Its gradient
+// is a captured function again, in the same trace, and so on to any order.
+#pragma once
+
+#include <mutex>
+
+#include "capture/trace.h"
+
+namespace fg::capture {
+
+struct Function {
+  struct In {
+    Tensor leaf;
+    ir::ValueId value;
+    bool needs_grad;
+  };
+  struct Out {
+    Tensor inside;  // undefined: there is none
+    ir::ValueId value;
+    bool differentiable;
+    ir::Role role;
+  };
+  std::shared_ptr<Trace> trace;
+  std::shared_ptr<std::mutex> mutex;  // guards the trace, which grows
+  std::vector<In> inputs;
+  std::vector<Out> outputs;
+  std::vector<ir::Role> input_roles;
+  size_t end = 0;  // operations of the trace that came before its gradient
+
+  size_t differentiable_count() const;
+};
+
+// What the trace of a call computes: the new elements of written inputs, then the results.
+Function function_of(std::shared_ptr<Trace> trace);
+
+// How the gradient of a differentiable output comes: not at all, or as a tensor that does or does
+// not require grad itself.
+enum class Tangent : uint8_t { none, plain, differentiable };
+using Tangents = std::vector<Tangent>;
+// In which layout: that of the output, where that is one.
+Dims tangent_strides(const Tensor& output);
+
+// The gradient: takes the inputs of `function` and its tangents, returns one gradient per input.
+// With `again` it can be differentiated in its turn.
+Function gradient_of(const Function& function, const Tangents& tangents, bool again);
+
+// One graph of it; seeds of random numbers are the last inputs.
+ir::Graph graph_of(const Function& function);
+
+}  // namespace fg::capture

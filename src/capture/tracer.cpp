@@ -1,0 +1,342 @@
+#include "capture/tracer.h"
+
+#include <algorithm>
+
+#include "autograd/meta.h"
+#include "base/fail.h"
+#include "ops/copy.h"
+#include "ops/window.h"
+
+namespace fg::capture {
+
+using ir::kNoValue;
+using ir::ValueId;
+
+// Elements from the first to the last that a geometry reaches.
+static Dim reach(const Tensor& tensor) {
+  Dim last = 0;
+  for (size_t i = 0; i < tensor.sizes().size(); i++) {
+    if (tensor.sizes()[i] == 0) return 0;
+    last += (tensor.sizes()[i] - 1) * tensor.strides()[i];
+  }
+  return last + 1;
+}
+
+bool contains_memory(const Tensor& whole, const Tensor& part) {
+  Dim begin = whole.impl()->offset, first = part.impl()->offset;
+  return !(first < begin) && !(first + reach(part) > begin + reach(whole));
+}
+
+namespace {
+
+bool same_geometry(const Tensor& a, const Tensor& b) {
+  return a.impl()->offset == b.impl()->offset && a.sizes() == b.sizes() &&
+         a.strides() == b.strides();
+}
+
+Tensor abstract_like(const Tensor& tensor) {
+  Tensor result =
+      abstract_tensor(tensor.sizes(), tensor.strides(), tensor.impl()->offset, tensor.dtype());
+  result.impl()->wrapped_number = tensor.impl()->wrapped_number;
+  result.impl()->inference = tensor.impl()->inference;
+  return result;
+}
+
+// Where the gradient of a non-leaf argument leaves the function.
+class ArgumentNode : public autograd::Node {
+ public:
+  explicit ArgumentNode(const Tensor& input) {
+    add_next_edge(autograd::gradient_edge(input));
+    add_input_metadata(input.sizes(), input.dtype());
+  }
+  std::string name() const override { return "ArgumentBackward"; }
+  Tensors apply(Tensors&& grads) override { return std::move(grads); }
+};
+
+}  // namespace
+
+void Tracer::forget(size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    inside_storage_.erase(lifted_[i].real.impl()->storage.get());
+    inside_.erase(lifted_[i].real.impl());
+    lifted_[i].real.reset();
+  }
+}
+
+uint32_t Tracer::source() {
+  if (!on_source) return 0;
+  std::string text = on_source();
+  if (text.empty()) return 0;
+  auto [place, fresh] = sources_.try_emplace(text, graph.sources.size());
+  if (fresh) graph.sources.push_back(std::move(text));
+  return place->second;
+}
+
+void Tracer::add(ir::Operation operation) {
+  operation.backward = backward;
+  operation.source = source();
+  graph.operations.push_back(std::move(operation));
+}
+
+ValueId Tracer::call(const ir::PrimitiveInfo& primitive, std::vector<ValueId> inputs,
+                     ir::ParamsRef params, ir::ValueInfo info) {
+  ir::Operation operation;
+  operation.primitive = &primitive;
+  operation.inputs = std::move(inputs);
+  operation.params = std::move(params);
+  operation.output = graph.add_value(std::move(info));
+  ValueId output = operation.output;
+  add(std::move(operation));
+  return output;
+}
+
+Tensor Tracer::add_input(const Tensor& like, ir::Role role) {
+  Tensor input = abstract_like(like);
+  memories_[input.impl()->storage.get()] = {input, graph.add_input(ir::info_of(input), role)};
+  if (like.requires_grad()) input.requires_grad_();
+  return input;
+}
+
+Tensor Tracer::add_argument(const Tensor& real, ir::Role role) {
+  Tensor leaf = add_input(real, std::move(role));
+  Tensor inside = leaf;
+  Ref<autograd::Node> entry;
+  if (real.requires_grad() && !real.is_leaf()) {
+    inside = abstract_like(real);
+    memories_[inside.impl()->storage.get()] = {inside, graph.inputs.back()};
+    entry = Ref<autograd::Node>::adopt(new ArgumentNode(leaf));
+    autograd::set_gradient_edge(inside, {entry, 0});
+  }
+  lifted_.push_back({real, leaf, inside, entry, inside.impl()->storage, graph.inputs.back(),
+                     real.requires_grad()});
+  inside_[real.impl()] = {real, inside};
+  inside_storage_.try_emplace(real.impl()->storage.get(), inside);
+  return inside;
+}
+
+// Another tensor over memory that is known already, e.g. x.detach() of a parameter x.
+Tensor Tracer::alias_of_lifted(const Tensor& tensor) {
+  auto found = inside_storage_.find(tensor.impl()->storage.get());
+  if (found == inside_storage_.end() || tensor.requires_grad()) return {};
+  const Tensor& base = found->second;
+  if (tensor.dtype() != base.dtype() || !contains_memory(base, tensor)) return {};
+  return alias(base, tensor.sizes(), tensor.strides(), tensor.impl()->offset);
+}
+
+Tensor Tracer::stand_in(const Tensor& tensor) {
+  if (!tensor.defined() || tensor.is_abstract()) return tensor;
+  if (tensor.impl()->storage->made_in_capture()) return tensor;
+  if (auto found = inside_.find(tensor.impl()); found != inside_.end()) return found->second.second;
+  Tensor inside = alias_of_lifted(tensor);
+  if (!inside.defined()) {
+    LiftedAs as = on_lift(tensor);
+    Tensor lifted = add_argument(as.tensor, as.role);
+    if (as.tensor.is_same(tensor)) return lifted;
+    inside = alias_of_lifted(tensor);
+  }
+  if (!inside.defined()) {
+    fail("capture: a tensor shares memory with one from outside in a way that is not captured yet");
+  }
+  inside_[tensor.impl()] = {tensor, inside};
+  return inside;
+}
+
+// A tensor that the function made of numbers: its elements are part of the graph.
+Tracer::Memory& Tracer::add_constant(const Tensor& tensor) {
+  const TensorImpl& impl = *tensor.impl();
+  Tensor base = tensor;
+  auto room = static_cast<int64_t>(impl.storage->bytes() / item_size(impl.dtype));
+  if (!(impl.offset == 0) || !tensor.is_contiguous() || tensor.numel() != room) {
+    base = alias(tensor, {room}, {1}, 0);
+  }
+  ir::Operation operation;
+  operation.constant = base;
+  operation.output = graph.add_value(ir::info_of(base));
+  Memory memory{base, operation.output};
+  add(std::move(operation));
+  return memories_[impl.storage.get()] = std::move(memory);
+}
+
+Tracer::Memory& Tracer::memory_of(const Tensor& tensor) {
+  auto found = memories_.find(tensor.impl()->storage.get());
+  if (found != memories_.end()) return found->second;
+  if (!tensor.is_abstract()) return add_constant(tensor);
+  fail(
+      "capture: a tensor of another captured function is used here; it has no value in this one: "
+      "pass it as an argument");
+}
+
+// The same value may be weak in promotion in one place and not in another.
+ValueId Tracer::as_number(ValueId value, bool number) {
+  ir::ValueInfo info = graph.values[value];
+  if (info.number == number) return value;
+  info.number = number;
+  ops::WindowParams params{info.sizes, info.strides, 0};
+  return call(ops::window(), {value}, std::make_shared<const ops::WindowParams>(params), info);
+}
+
+ValueId Tracer::read(const Tensor& given) {
+  Tensor tensor = stand_in(given);
+  Memory& memory = memory_of(tensor);
+  if (tensor.dtype() != memory.base.dtype()) {
+    fail("capture: a view as another dtype is not captured yet; convert with to() instead");
+  }
+  bool number = tensor.impl()->wrapped_number;
+  if (same_geometry(tensor, memory.base)) return as_number(memory.value, number);
+  return as_number(read_part(memory, tensor), number);
+}
+
+ValueId Tracer::read_part(Memory& memory, const Tensor& view) {
+  for (const Memory::Part& part : memory.parts) {
+    if (same_geometry(part.view, view)) return part.value;
+  }
+  const Tensor& base = memory.base;
+  Dim offset = view.impl()->offset - base.impl()->offset;
+  if (!contains_memory(base, view)) {
+    fail(
+        "capture: a view reaches elements of its storage outside of the tensor that was given to "
+        "the function; pass the whole tensor");
+  }
+  ops::WindowParams params{view.sizes(), view.strides(), offset};
+  ir::ValueInfo info{view.sizes(), view.strides(), view.dtype()};
+  ValueId value =
+      call(ops::window(), {memory.value}, std::make_shared<const ops::WindowParams>(params), info);
+  memory.parts.push_back({view, value});
+  return value;
+}
+
+bool Tracer::was_written(const Tensor& tensor) const {
+  auto found = memories_.find(tensor.impl()->storage.get());
+  return found != memories_.end() && found->second.written;
+}
+
+Tensor Tracer::base_of(const Tensor& tensor) { return memory_of(tensor).base; }
+
+const ViewStep* Tracer::step_of(const Tensor& view) const {
+  auto found = steps_.find(view.impl());
+  return found == steps_.end() ? nullptr : &found->second.second;
+}
+
+void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, const void* params,
+                      const ir::Meta& meta, Tensor& output) {
+  output = alias(input, meta.sizes, meta.strides, meta.offset);
+  Memory& memory = memory_of(input);
+  ir::ParamsRef shared = primitive.params->empty ? nullptr : primitive.params->share(params);
+  steps_[output.impl()] = {output, {input, &primitive, shared}};
+  if (primitive.from_storage || same_geometry(output, memory.base)) return;
+  for (const Memory::Part& part : memory.parts) {
+    if (same_geometry(part.view, output)) return;
+  }
+  ValueId value = call(primitive, {read(input)}, std::move(shared), ir::info_of(output));
+  memory_of(input).parts.push_back({alias(output), value});
+}
+
+// Random numbers come from a seed, an input; each call knows how many were drawn before it.
+void Tracer::draw(ir::Operation& operation, ir::Operands inputs, const void* params,
+                  const ir::Meta& meta) {
+  const ir::PrimitiveInfo& primitive = *operation.primitive;
+  const Generator* generator = primitive.params->generator(params);
+  Drawn* from = nullptr;
+  for (Drawn& known : drawn) {
+    if (generator ? known.generator == *generator : !known.generator) from = &known;
+  }
+  if (!from) {
+    ir::ValueInfo info{{2}, {1}, kInt64};
+    ir::Role role{ir::Role::Kind::seed, static_cast<int64_t>(drawn.size())};
+    ValueId seed = graph.add_input(info, role);
+    drawn.push_back({generator ? std::optional(*generator) : std::nullopt, seed, 0});
+    from = &drawn.back();
+  }
+  operation.inputs.push_back(from->seed);
+  operation.skip = from->numbers;
+  Dim numbers = primitive.draws ? primitive.draws(inputs, params) : product(meta.sizes);
+  from->numbers += static_cast<uint64_t>(numbers.value());
+}
+
+void Tracer::evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, const void* params,
+                      Tensor* outputs) {
+  ir::Operation operation;
+  operation.primitive = &primitive;
+  Tensors given;
+  std::vector<ir::Operand> operands;
+  size_t total = 0;
+  for (const ir::Operand& input : inputs) total += input.all().size();
+  given.reserve(total);  // operands point into it
+  for (size_t i = 0; i < inputs.size(); i++) {
+    size_t first = given.size();
+    for (const Tensor& tensor : inputs[i].all()) {
+      given.push_back(stand_in(tensor));
+      if (primitive.kind == ir::Kind::view) continue;
+      operation.inputs.push_back(tensor.defined() ? read(given.back()) : kNoValue);
+    }
+    operands.push_back(inputs[i]);
+    operands.back().data = given.data() + first;
+    if (inputs[i].count != 1) {
+      operation.list_input = static_cast<int>(i);
+      operation.list_count = inputs[i].count;
+    }
+  }
+  ir::Meta metas[4];
+  primitive.infer(operands, params, metas);
+  if (primitive.kind == ir::Kind::view) {
+    return add_view(primitive, given[0], params, metas[0], outputs[0]);
+  }
+  if (!primitive.params->empty) operation.params = primitive.params->share(params);
+  if (operation.is_random()) draw(operation, operands, params, metas[0]);
+  for (int i = 0; i < primitive.outputs; i++) {
+    bool strided = metas[i].strides.size() == metas[i].sizes.size();
+    outputs[i] = abstract_tensor(metas[i].sizes,
+                                 strided ? metas[i].strides : contiguous_strides(metas[i].sizes), 0,
+                                 metas[i].dtype);
+    ValueId value = graph.add_value(ir::info_of(outputs[i]));
+    if (i == 0) operation.output = value;
+    memories_[outputs[i].impl()->storage.get()] = {outputs[i], value};
+  }
+  add(std::move(operation));
+}
+
+ValueId Tracer::own(ValueId value, const std::vector<ValueId>& others) {
+  bool shared = std::find(others.begin(), others.end(), value) != others.end();
+  for (size_t i = graph.operations.size(); i-- > 0 && !shared;) {
+    const ir::Operation& made = graph.operations[i];
+    if (value < made.output || value >= made.output + static_cast<ValueId>(made.outputs()))
+      continue;
+    if (made.primitive && made.primitive->kind != ir::Kind::view) return value;
+    break;
+  }
+  ir::ValueInfo info = graph.values[value];
+  ops::RestrideParams params{info.strides};
+  return call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params), info);
+}
+
+// The value of the whole storage after a write to `self`.
+ValueId Tracer::put(Memory& memory, const Tensor& self, ValueId value) {
+  const Tensor& base = memory.base;
+  ir::ValueInfo info{base.sizes(), base.strides(), base.dtype()};
+  if (same_geometry(self, base)) {
+    if (graph.values[value].strides == base.strides()) return as_number(value, false);
+    ops::RestrideParams params{base.strides()};
+    return call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params),
+                info);
+  }
+  ops::WindowParams params{self.sizes(), self.strides(), self.impl()->offset - base.impl()->offset};
+  return call(ops::put_window(), {memory.value, value},
+              std::make_shared<const ops::WindowParams>(params), info);
+}
+
+bool Tracer::write(const Tensor& given, const Tensor& value) {
+  Tensor self = stand_in(given);
+  ModesGuard below;
+  modes.grad_enabled = false;
+  Tensor converted = value.dtype() == self.dtype() ? value : to(value, self.dtype());
+  ValueId part = read(converted);
+  Memory& memory = memory_of(self);
+  read(self);  // refuses what is not part of the base
+  memory.value = put(memory, self, part);
+  memory.parts.clear();
+  memory.written = true;
+  self.impl()->bump_version();
+  return true;
+}
+
+}  // namespace fg::capture

@@ -1,0 +1,126 @@
+// The tracer: sees every primitive in the place of the kernels and writes it down. Tensors have
+// sizes but no values meanwhile. Writing is made functional here: a storage has a current value, a
+// write gives it a new one, and a view that is read after a write is cut out of the new value.
+#pragma once
+
+#include <unordered_map>
+
+#include "autograd/node.h"
+#include "ir/graph.h"
+
+namespace fg::capture {
+
+// How a view was made, so that it can be made again of a real tensor.
+struct ViewStep {
+  Tensor of;
+  const ir::PrimitiveInfo* primitive;
+  ir::ParamsRef params;
+};
+
+// A tensor of the caller and what stands for it while the function is traced.
+struct Lifted {
+  Tensor real;
+  Tensor leaf;                // where its gradient arrives
+  Tensor inside;              // what the function sees; not the leaf if `real` is none
+  Ref<autograd::Node> entry;  // then the first node of its history
+  Ref<Storage> storage;       // of `inside`, unless the function replaces it
+  ir::ValueId value;
+  bool needs_grad;
+};
+
+// A tensor from outside as an input: itself, or another one that owns its memory.
+struct LiftedAs {
+  Tensor tensor;
+  ir::Role role;
+};
+using OnLift = Callback<LiftedAs(const Tensor& tensor)>;
+
+class Tracer : public ir::Interpreter {
+ public:
+  Tracer() = default;
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+  // All that was traced, in order; graphs are cut out of it.
+  ir::Graph graph;
+  // Says which input a tensor that the function reached by itself becomes, or refuses it.
+  OnLift on_lift;
+  // The user's line that is running; none: unknown.
+  Callback<std::string()> on_source;
+  bool backward = false;  // what is traced now belongs to the backward
+
+  // A new input that looks like `like`. It is no leaf when `like` is none.
+  Tensor add_input(const Tensor& like, ir::Role role);
+  // An argument: `real` means this input from now on, wherever it is met.
+  Tensor add_argument(const Tensor& real, ir::Role role);
+  const std::vector<Lifted>& lifted() const { return lifted_; }
+  // Lets go of the first tensors from outside; they may not be met from now on.
+  void forget(size_t count);
+
+  // The same elements in memory that nothing else has: a copy of what is an input, a view or one of
+  // `others`.
+  ir::ValueId own(ir::ValueId value, const std::vector<ir::ValueId>& others);
+  // The value that a tensor holds now.
+  ir::ValueId read(const Tensor& tensor);
+  bool was_written(const Tensor& tensor) const;
+  // The tensor that its storage was made for.
+  Tensor base_of(const Tensor& tensor);
+  const ViewStep* step_of(const Tensor& view) const;
+  // Generators that were drawn from, each with its seed (an input) and how many numbers it gave.
+  struct Drawn {
+    std::optional<Generator> generator;  // none: the process's own
+    ir::ValueId seed;
+    uint64_t numbers;
+  };
+  std::vector<Drawn> drawn;
+
+  void evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, const void* params,
+                Tensor* outputs) override;
+  bool write(const Tensor& self, const Tensor& value) override;
+  Tensor stand_in(const Tensor& tensor) override;
+
+ private:
+  // What a storage holds.
+  struct Memory {
+    Tensor base;
+    ir::ValueId value = ir::kNoValue;
+    bool written = false;
+    struct Part {
+      Tensor view;
+      ir::ValueId value;
+    };
+    std::vector<Part> parts{};  // of the current value
+  };
+  Memory& memory_of(const Tensor& tensor);
+  Memory& add_constant(const Tensor& tensor);
+  Tensor alias_of_lifted(const Tensor& tensor);
+  ir::ValueId read_part(Memory& memory, const Tensor& view);
+  ir::ValueId as_number(ir::ValueId value, bool number);
+  ir::ValueId put(Memory& memory, const Tensor& self, ir::ValueId value);
+  void add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, const void* params,
+                const ir::Meta& meta, Tensor& output);
+  void draw(ir::Operation& operation, ir::Operands inputs, const void* params,
+            const ir::Meta& meta);
+  void add(ir::Operation operation);
+  ir::ValueId call(const ir::PrimitiveInfo& primitive, std::vector<ir::ValueId> inputs,
+                   ir::ParamsRef params, ir::ValueInfo info);
+  uint32_t source();
+
+  std::unordered_map<const Storage*, Memory> memories_;
+  std::vector<Lifted> lifted_;
+  // By tensor, and by storage, from outside.
+  std::unordered_map<const TensorImpl*, std::pair<Tensor, Tensor>> inside_;
+  std::unordered_map<const Storage*, Tensor> inside_storage_;
+  std::unordered_map<const TensorImpl*, std::pair<Tensor, ViewStep>> steps_;
+  std::unordered_map<std::string, uint32_t> sources_;
+};
+
+// Whether all elements of `part` lie within those of `whole`, in one storage.
+bool contains_memory(const Tensor& whole, const Tensor& part);
+
+// While alive, this thread traces.
+class Tracing : ModesGuard {
+ public:
+  explicit Tracing(Tracer& tracer) { modes.interpreter = &tracer; }
+};
+
+}  // namespace fg::capture

@@ -1,0 +1,161 @@
+#include "compile/kernel.h"
+
+#include <algorithm>
+
+#include "autograd/meta.h"
+#include "compile/kernel_node.h"
+
+namespace fg::compiler {
+
+using capture::Function;
+using ir::Role;
+using ir::ValueId;
+
+GraphCallable interpret(const ir::Graph& graph) {
+  auto runner = std::make_shared<ir::Runner>(graph);
+  return [runner](Tensors inputs) { return runner->run(std::move(inputs)); };
+}
+
+Kernel::Kernel(Function function, KernelOptions options)
+    : function_(std::move(function)), options_(std::move(options)) {
+  if (!options_.forward) options_.forward = interpret;
+  if (!options_.backward) options_.backward = interpret;
+}
+
+static void add_seeds(const capture::Tracer& tracer, ir::Ends& inputs) {
+  for (size_t i = 0; i < tracer.drawn.size(); i++) {
+    inputs.add(tracer.drawn[i].seed, {Role::Kind::seed, static_cast<int64_t>(i)});
+  }
+}
+
+passes::JointGraph Kernel::joint(const Function& gradient) const {
+  passes::JointGraph joint{function_.trace->tracer.graph, function_.end, {}, {}, {}};
+  for (const Function::In& in : function_.inputs) joint.inputs.push_back(in.value);
+  for (const capture::Tracer::Drawn& drawn : function_.trace->tracer.drawn) {
+    joint.inputs.push_back(drawn.seed);
+  }
+  for (const Function::Out& out : function_.outputs) joint.results.push_back(out.value);
+  for (const Function::Out& out : gradient.outputs) joint.gradients.push_back(out.value);
+  return joint;
+}
+
+Kernel::Forward Kernel::make_forward(bool record) {
+  Forward result;
+  ir::Ends inputs, outputs;
+  if (record) {
+    capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
+    Function gradient = capture::gradient_of(function_, all, false);
+    std::scoped_lock lock(*function_.mutex);
+    result.saved = passes::partition_default(joint(gradient));
+  }
+  std::scoped_lock lock(*function_.mutex);
+  const capture::Tracer& tracer = function_.trace->tracer;
+  for (size_t i = 0; i < function_.inputs.size(); i++) {
+    inputs.add(function_.inputs[i].value, function_.input_roles[i]);
+  }
+  add_seeds(tracer, inputs);
+  for (const Function::Out& out : function_.outputs) outputs.add(out.value, out.role);
+  auto place = [](const std::vector<ValueId>& values, ValueId value) {
+    return static_cast<size_t>(std::find(values.begin(), values.end(), value) - values.begin());
+  };
+  size_t own = outputs.values.size();
+  for (const passes::Saved& saved : result.saved) {
+    size_t input = place(inputs.values, saved.value), output = place(outputs.values, saved.value);
+    if (input < inputs.values.size()) {
+      result.kept.push_back({Kept::From::input, input});
+    } else if (output < own) {
+      result.kept.push_back({Kept::From::output, output});
+    } else {
+      result.kept.push_back({Kept::From::extra, outputs.values.size()});
+      outputs.add(saved.value, {Role::Kind::saved, static_cast<int64_t>(result.kept.size() - 1)});
+    }
+  }
+  result.graph = ir::cut(tracer.graph, inputs, outputs);
+  ir::verify(result.graph, "capture");
+  result.run = options_.forward(result.graph);
+  return result;
+}
+
+Kernel::Forward& Kernel::forward(bool record) {
+  std::scoped_lock lock(mutex_);
+  auto& made = record ? training_ : inference_;
+  if (!made) made = std::make_unique<Forward>(make_forward(record));
+  return *made;
+}
+
+const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph; }
+
+std::string Kernel::plan() {
+  std::string out;
+  for (const passes::Saved& saved : forward(true).saved) {
+    const ir::ValueInfo& info = function_.trace->tracer.graph.values[saved.value];
+    out += "save %" + std::to_string(saved.value) + " " + std::string(name(info.dtype)) +
+           text(info.sizes) + ": " + saved.why + "\n";
+  }
+  return out;
+}
+
+Backward Kernel::make_backward(const capture::Tangents& tangents) {
+  Function gradient = capture::gradient_of(function_, tangents, false);
+  std::scoped_lock lock(*function_.mutex);
+  ir::Ends inputs, outputs;
+  for (size_t i = 0; i < training_->saved.size(); i++) {
+    inputs.add(training_->saved[i].value, {Role::Kind::saved, static_cast<int64_t>(i)});
+  }
+  for (size_t i = function_.inputs.size(); i < gradient.inputs.size(); i++) {
+    inputs.add(gradient.inputs[i].value, gradient.input_roles[i]);
+  }
+  Backward result;
+  for (const Function::Out& out : gradient.outputs) outputs.add(out.value, out.role);
+  ir::Graph graph = ir::cut(function_.trace->tracer.graph, inputs, outputs);
+  ir::verify(graph, "partition");
+  result.run = options_.backward(graph);
+  return result;
+}
+
+const Backward& Kernel::backward(const capture::Tangents& tangents) {
+  std::scoped_lock lock(mutex_);
+  auto found = backwards_.find(tangents);
+  if (found == backwards_.end())
+    found = backwards_.emplace(tangents, make_backward(tangents)).first;
+  return found->second;
+}
+
+Kernel& Kernel::gradient(const capture::Tangents& tangents) {
+  std::scoped_lock lock(mutex_);
+  auto& made = gradients_[tangents];
+  if (!made) {
+    made =
+        Ref<Kernel>::adopt(new Kernel(capture::gradient_of(function_, tangents, true), options_));
+  }
+  return *made;
+}
+
+Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
+  Forward& forward = this->forward(record);
+  Tensors given = inputs;
+  given.insert(given.end(), seeds.begin(), seeds.end());
+  Tensors values = forward.run(std::move(given));
+  if (!record) return values;
+  auto node = Ref<KernelNode>::adopt(new KernelNode(Ref<Kernel>::share(this), inputs, seeds));
+  uint32_t next = 0;
+  for (size_t i = 0; i < function_.outputs.size(); i++) {
+    if (!function_.outputs[i].differentiable) continue;
+    for (const Tensor& input : inputs) {
+      if (input.is_same(values[i])) values[i] = alias(values[i]);  // an input as it was
+    }
+    node->add_input_metadata(values[i].sizes(), values[i].dtype());
+    autograd::set_gradient_edge(values[i], {node, next++});
+  }
+  for (const Kept& kept : forward.kept) {
+    bool input = kept.from == Kept::From::input;
+    const Tensor& value = !input                       ? values[kept.index]
+                          : kept.index < inputs.size() ? inputs[kept.index]
+                                                       : seeds[kept.index - inputs.size()];
+    node->keep(value, kept.from == Kept::From::output);
+  }
+  values.resize(function_.outputs.size());
+  return values;
+}
+
+}  // namespace fg::compiler

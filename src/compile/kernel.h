@@ -1,0 +1,68 @@
+// A captured function made ready to run: forward and backward graphs, one node of autograd over
+// them, and the same again for its gradient when that is differentiated.
+#pragma once
+
+#include <map>
+
+#include "capture/function.h"
+#include "ir/run.h"
+#include "passes/partition.h"
+
+namespace fg::compiler {
+
+// Makes something that runs of a graph. The default runs it with the eager kernels.
+using GraphCallable = Callback<Tensors(Tensors inputs)>;
+using Backend = Callback<GraphCallable(const ir::Graph& graph)>;
+GraphCallable interpret(const ir::Graph& graph);
+
+struct KernelOptions {
+  Backend forward{}, backward{};  // none: interpret
+};
+
+// The backward for the gradients that come: which of them do is part of what is captured.
+struct Backward {
+  GraphCallable run;
+};
+
+class Kernel : public Counted {
+ public:
+  Kernel(capture::Function function, KernelOptions options);
+  static void destroy(Kernel* kernel) { delete kernel; }
+
+  const capture::Function& function() const { return function_; }
+  // Runs on real tensors, one per input, with the seeds of its random numbers. Outputs that are
+  // differentiable get this call as their history when `record`.
+  Tensors call(const Tensors& inputs, const Tensors& seeds, bool record);
+
+  const ir::Graph& forward_graph(bool record);
+  std::string plan();  // what is saved and why
+
+ private:
+  friend class KernelNode;
+  // What the forward keeps: an input, an output, or a value of its own.
+  struct Kept {
+    enum class From : uint8_t { input, output, extra } from;
+    size_t index;
+  };
+  struct Forward {
+    ir::Graph graph;
+    GraphCallable run;
+    std::vector<passes::Saved> saved;
+    std::vector<Kept> kept;
+  };
+  Forward& forward(bool record);
+  Forward make_forward(bool record);
+  const Backward& backward(const capture::Tangents& tangents);
+  Backward make_backward(const capture::Tangents& tangents);
+  Kernel& gradient(const capture::Tangents& tangents);  // differentiable again
+  passes::JointGraph joint(const capture::Function& gradient) const;
+
+  capture::Function function_;
+  KernelOptions options_;
+  std::mutex mutex_;
+  std::unique_ptr<Forward> inference_, training_;
+  std::map<capture::Tangents, Backward> backwards_;
+  std::map<capture::Tangents, Ref<Kernel>> gradients_;
+};
+
+}  // namespace fg::compiler

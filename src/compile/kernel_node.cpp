@@ -1,0 +1,77 @@
+#include "compile/kernel_node.h"
+
+#include "autograd/graph_task.h"
+#include "autograd/meta.h"
+#include "base/fail.h"
+#include "ops/window.h"
+
+namespace fg::compiler {
+
+KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
+    : kernel_(std::move(kernel)), seeds_(std::move(seeds)) {
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (kernel_->function().inputs[i].needs_grad) add_next_edge(autograd::gradient_edge(inputs[i]));
+    saved_inputs_.emplace_back(inputs[i], false);
+  }
+}
+
+void KernelNode::release_variables() {
+  Locked locked(lock_);
+  released_ = true;
+  for (auto* values : {&saved_, &saved_inputs_}) {
+    for (autograd::SavedValue& value : *values) value.reset();
+  }
+}
+
+Tensors KernelNode::unpack(std::vector<autograd::SavedValue>& values) {
+  Locked locked(lock_);
+  if (released_) {
+    fail(
+        "{}: trying to backward through the graph a second time (or to read saved tensors after "
+        "they were freed); pass retain_graph=true to the first backward to keep them",
+        name());
+  }
+  Tensors result;
+  for (autograd::SavedValue& value : values) result.push_back(value.unpack(this));
+  return result;
+}
+
+// A gradient in the layout that the backward was captured with.
+static Tensor in_layout(Tensor tangent, const Dims& strides) {
+  if (tangent.strides() == strides) return tangent;
+  Tensor result = empty_strided_tensor(tangent.sizes(), strides, tangent.dtype());
+  result.copy_(tangent);
+  return result;
+}
+
+Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
+  Tensors inputs = unpack(saved_);
+  const Backward& backward = kernel_->backward(kinds);
+  for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
+  return backward.run(std::move(inputs));
+}
+
+Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) {
+  Tensors inputs = unpack(saved_inputs_);
+  for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
+  return kernel_->gradient(kinds).call(inputs, seeds_, true);
+}
+
+Tensors KernelNode::apply(Tensors&& grads) {
+  capture::Tangents kinds;
+  Tensors tangents;
+  for (const capture::Function::Out& out : kernel_->function().outputs) {
+    if (!out.differentiable) continue;
+    Tensor grad = std::move(grads[kinds.size()]);
+    kinds.push_back(capture::Tangent::none);
+    if (!grad.defined()) continue;
+    bool again = modes.grad_enabled && grad.requires_grad();
+    kinds.back() = again ? capture::Tangent::differentiable : capture::Tangent::plain;
+    tangents.push_back(in_layout(std::move(grad), capture::tangent_strides(out.inside)));
+  }
+  if (tangents.empty()) return Tensors(next_edges().size());
+  return modes.grad_enabled ? run_again(kinds, std::move(tangents))
+                            : run(kinds, std::move(tangents));
+}
+
+}  // namespace fg::compiler

@@ -1,0 +1,36 @@
+// The node of a call of compiled code.
+#pragma once
+
+#include "autograd/saved_value.h"
+#include "compile/kernel.h"
+
+namespace fg::compiler {
+
+class KernelNode : public autograd::Node {
+ public:
+  KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds);
+
+  std::string name() const override { return "CompiledFunctionBackward"; }
+  Tensors apply(Tensors&& grads) override;
+  void release_variables() override;
+  size_t saved_count() const override { return saved_.size(); }
+  autograd::SavedValue* saved_value(size_t i) override { return &saved_[i]; }
+  std::string saved_name(size_t) const override { return "tensors"; }
+
+  // After the forward: what it kept, beside the inputs.
+  void keep(const Tensor& value, bool output) { saved_.emplace_back(value, output); }
+  // The old elements of an input that the call writes to, with its history from before.
+  void keep_input(const Tensor& value) { saved_inputs_.emplace_back(value, false); }
+
+ private:
+  Tensors run(const capture::Tangents& kinds, Tensors tangents);
+  Tensors run_again(const capture::Tangents& kinds, Tensors tangents);
+  Tensors unpack(std::vector<autograd::SavedValue>& values);
+
+  Ref<Kernel> kernel_;
+  Tensors seeds_;
+  std::vector<autograd::SavedValue> saved_, saved_inputs_;
+  bool released_ = false;
+};
+
+}  // namespace fg::compiler

@@ -1,0 +1,196 @@
+#include "compile/version.h"
+
+#include "autograd/meta.h"
+#include "base/fail.h"
+
+namespace fg::compiler {
+
+using capture::Lifted;
+using capture::Mutation;
+using capture::Output;
+
+TensorGuard::TensorGuard(const Tensor& tensor)
+    : sizes(tensor.sizes()),
+      strides(tensor.strides()),
+      offset(tensor.impl()->offset),
+      dtype(tensor.dtype()),
+      requires_grad(tensor.requires_grad()),
+      leaf(tensor.is_leaf()),
+      inference(tensor.is_inference()),
+      number(tensor.impl()->wrapped_number) {}
+
+bool TensorGuard::holds(const Tensor& tensor) const {
+  return sizes == tensor.sizes() && strides == tensor.strides() && dtype == tensor.dtype() &&
+         requires_grad == tensor.requires_grad() && (!requires_grad || leaf == tensor.is_leaf()) &&
+         inference == tensor.is_inference() && number == tensor.impl()->wrapped_number &&
+         (!check_offset || offset == tensor.impl()->offset);
+}
+
+std::string TensorGuard::difference(const Tensor& tensor) const {
+  if (!(sizes == tensor.sizes())) {
+    return fmt::format("sizes {}, not {}", text(tensor.sizes()), text(sizes));
+  }
+  if (dtype != tensor.dtype()) return fmt::format("{}, not {}", name(tensor.dtype()), name(dtype));
+  if (!(strides == tensor.strides())) {
+    return fmt::format("strides {}, not {}", text(tensor.strides()), text(strides));
+  }
+  if (requires_grad != tensor.requires_grad()) {
+    return fmt::format("requires_grad {}", tensor.requires_grad());
+  }
+  return holds(tensor) ? "" : "another kind of tensor (leaf, inference, number or offset)";
+}
+
+std::vector<size_t> alias_pattern(const Tensors& inputs) {
+  std::vector<size_t> result;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    size_t first = 0;
+    while (!(inputs[first].impl()->storage == inputs[i].impl()->storage)) first++;
+    result.push_back(first);
+  }
+  return result;
+}
+
+// Two inputs over one memory of which one is written: what the other shows afterwards is not known
+// to the graph.
+static void refuse_shared_writes(const capture::Trace& trace) {
+  for (const Mutation& mutation : trace.mutations) {
+    for (size_t i = 0; i < trace.inputs().size(); i++) {
+      if (i == mutation.input) continue;
+      const auto& written = trace.inputs()[mutation.input].real.impl()->storage;
+      if (!(trace.inputs()[i].real.impl()->storage == written)) continue;
+      capture::refuse(
+          "the function writes to a tensor that shares memory with another input; pass a clone of "
+          "one of them");
+    }
+  }
+}
+
+Version::Version(const capture::Body& body, const Tensors& arguments,
+                 const capture::TraceOptions& options, const KernelOptions& kernel_options)
+    : grad_mode_(modes.grad_enabled), inference_mode_(modes.inference) {
+  trace_ = capture::trace(body, arguments, options);
+  refuse_shared_writes(*trace_);
+  capture::Function function = capture::function_of(trace_);
+  bool needs_grad = false;
+  for (const Lifted& input : trace_->inputs()) {
+    guards_.emplace_back(input.real);
+    needs_grad |= input.needs_grad;
+  }
+  records_ = needs_grad && grad_mode_ && function.differentiable_count() > 0;
+  kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
+  kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
+  Tensors inputs;
+  const auto& graph = trace_->tracer.graph;
+  for (size_t i = 0; i < trace_->inputs().size(); i++) {
+    const Lifted& input = trace_->inputs()[i];
+    inputs.push_back(input.real);
+    if (i < arguments.size()) continue;
+    lifted_.push_back(input.real);
+    for (size_t k = 0; k < graph.inputs.size(); k++) {
+      if (graph.inputs[k] == input.value) lifted_roles_.push_back(graph.input_roles[k]);
+    }
+  }
+  if (!trace_->mutations.empty()) aliases_ = alias_pattern(inputs);
+  trace_->forget_arguments();
+}
+
+bool Version::matches(const Tensors& inputs) const {
+  if (modes.grad_enabled != grad_mode_ || modes.inference != inference_mode_) return false;
+  if (inputs.size() != guards_.size()) return false;
+  for (size_t i = 0; i < inputs.size(); i++) {
+    if (!guards_[i].holds(inputs[i])) return false;
+  }
+  return aliases_.empty() || aliases_ == alias_pattern(inputs);
+}
+
+std::string Version::difference(const Tensors& inputs) const {
+  if (modes.grad_enabled != grad_mode_) return "grad mode";
+  if (modes.inference != inference_mode_) return "inference mode";
+  if (inputs.size() != guards_.size()) return "another number of tensors";
+  for (size_t i = 0; i < inputs.size(); i++) {
+    std::string found = guards_[i].difference(inputs[i]);
+    if (!found.empty()) return fmt::format("tensor {} has {}", i, found);
+  }
+  return matches(inputs) ? "" : "other inputs share memory";
+}
+
+Tensors Version::reserve_seeds() const {
+  Tensors seeds;
+  for (const auto& drawn : trace_->tracer.drawn) {
+    const Generator& generator = drawn.generator ? *drawn.generator : default_generator();
+    PhiloxKey key = generator.reserve(drawn.numbers);
+    seeds.push_back(tensor(
+        std::vector<int64_t>{static_cast<int64_t>(key.seed), static_cast<int64_t>(key.offset)}));
+  }
+  return seeds;
+}
+
+// Inputs that the call writes to are kept for the backward as they were, with their old history.
+Tensors Version::inputs_before(const Tensors& inputs, bool record) const {
+  Tensors result = inputs;
+  if (!record) return result;
+  for (const Mutation& mutation : trace_->mutations) {
+    const Tensor& input = inputs[mutation.input];
+    autograd::Edge edge = autograd::gradient_edge(input);
+    NoGradGuard no_grad;
+    Tensor old = empty_strided_tensor(input.sizes(), input.strides(), input.dtype());
+    old.copy_(input);
+    if (edge.is_valid()) autograd::set_gradient_edge(old, std::move(edge));
+    result[mutation.input] = old;
+  }
+  return result;
+}
+
+void Version::write_back(const Tensors& inputs, const Tensors& values) const {
+  for (size_t i = 0; i < trace_->mutations.size(); i++) {
+    const Mutation& mutation = trace_->mutations[i];
+    const Tensor& input = inputs[mutation.input];
+    AutoGradMode mode(mutation.differentiable);
+    if (mutation.bumps == 0) {  // written through .data: nobody is told
+      input.data().copy_(values[i]);
+      continue;
+    }
+    input.copy_(values[i]);
+    for (uint32_t k = 1; k < mutation.bumps; k++) input.impl()->bump_version();
+  }
+}
+
+Tensor Version::make_output(const Output& output, const Tensors& inputs,
+                            const Tensors& values) const {
+  if (!output.defined) return {};
+  const Tensor& base =
+      output.of_input ? inputs[output.of] : values[trace_->mutations.size() + output.of];
+  Tensor result = base;
+  if (output.detached) {
+    result = alias(base, output.sizes, output.strides, base.impl()->offset + output.offset);
+  }
+  static const ir::NoParams none;
+  for (const capture::Step& step : output.steps) {
+    AutoGradMode mode(output.has_history);
+    Tensor view;
+    const ir::Operand operands[] = {result};
+    ir::bind(*step.primitive, operands, step.params ? step.params.get() : &none, &view);
+    result = view;
+  }
+  return result;
+}
+
+Tensors Version::make_outputs(const Tensors& inputs, const Tensors& values) const {
+  Tensors outputs;
+  for (const Output& output : trace_->outputs) {
+    outputs.push_back(output.same_as ? outputs[*output.same_as]
+                                     : make_output(output, inputs, values));
+    if (output.retains_grad) outputs.back().retain_grad();
+  }
+  return outputs;
+}
+
+Tensors Version::call(const Tensors& inputs) {
+  Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_);
+  write_back(inputs, values);
+  Tensors outputs = make_outputs(inputs, values);
+  if (trace_->grad_mode_after != grad_mode_) modes.grad_enabled = trace_->grad_mode_after;
+  return outputs;
+}
+
+}  // namespace fg::compiler

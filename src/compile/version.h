@@ -1,0 +1,59 @@
+// One captured version of a function: what a call must look like to use it, and how the caller gets
+// what an eager call would have given: written inputs, aliases, versions, history.
+#pragma once
+
+#include "compile/kernel.h"
+
+namespace fg::compiler {
+
+// What was true of a tensor when the function was captured.
+struct TensorGuard {
+  explicit TensorGuard(const Tensor& tensor);
+  // Empty if it holds, else what differs: "sizes [2, 3], not [4, 3]".
+  std::string difference(const Tensor& tensor) const;
+  bool holds(const Tensor& tensor) const;
+
+  Dims sizes, strides;
+  Dim offset;
+  DType dtype;
+  bool requires_grad, leaf, inference, number;
+  bool check_offset = false;
+};
+
+// Which inputs share memory: for each the first input with the same storage.
+std::vector<size_t> alias_pattern(const Tensors& inputs);
+
+class Version {
+ public:
+  // Captures `body` as it would run now on these arguments, which are different tensors.
+  Version(const capture::Body& body, const Tensors& arguments, const capture::TraceOptions& trace,
+          const KernelOptions& options);
+
+  // Tensors that the function reached by itself, as they were at capture.
+  const Tensors& lifted() const { return lifted_; }
+  const std::vector<ir::Role>& lifted_roles() const { return lifted_roles_; }
+  // Whether a call with these inputs (arguments, then what is lifted) may run this; else why not.
+  bool matches(const Tensors& inputs) const;
+  std::string difference(const Tensors& inputs) const;
+
+  Tensors call(const Tensors& inputs);
+  Kernel& kernel() const { return *kernel_; }
+
+ private:
+  Tensors reserve_seeds() const;
+  Tensors inputs_before(const Tensors& inputs, bool record) const;
+  void write_back(const Tensors& inputs, const Tensors& values) const;
+  Tensor make_output(const capture::Output& output, const Tensors& inputs,
+                     const Tensors& values) const;
+  Tensors make_outputs(const Tensors& inputs, const Tensors& values) const;
+
+  std::shared_ptr<capture::Trace> trace_;
+  Ref<Kernel> kernel_;
+  Tensors lifted_;
+  std::vector<ir::Role> lifted_roles_;
+  std::vector<TensorGuard> guards_;
+  std::vector<size_t> aliases_;  // empty: it does not matter
+  bool grad_mode_, inference_mode_, records_;
+};
+
+}  // namespace fg::compiler

@@ -1,0 +1,63 @@
+#include "ir/graph.h"
+
+namespace fg::ir {
+
+ValueInfo info_of(const Tensor& tensor) {
+  return {tensor.sizes(), tensor.strides(), tensor.dtype(), tensor.impl()->wrapped_number};
+}
+
+Tensor abstract_tensor_of(const ValueInfo& info) {
+  Tensor result = abstract_tensor(info.sizes, info.strides, 0, info.dtype);
+  result.impl()->wrapped_number = info.number;
+  return result;
+}
+
+const char* name(Role::Kind kind) {
+  static constexpr const char* kNames[] = {"argument", "parameter", "seed",  "tangent", "output",
+                                           "mutation", "gradient",  "saved", "token"};
+  return kNames[static_cast<int>(kind)];
+}
+
+std::string Role::text() const {
+  std::string out = std::string(ir::name(kind)) + " " + std::to_string(index);
+  return name.empty() ? out : out + " \"" + name + "\"";
+}
+
+ValueId Graph::add_value(ValueInfo info) {
+  values.push_back(std::move(info));
+  return static_cast<ValueId>(values.size() - 1);
+}
+
+ValueId Graph::add_input(ValueInfo info, Role role) {
+  inputs.push_back(add_value(std::move(info)));
+  input_roles.push_back(std::move(role));
+  return inputs.back();
+}
+
+void Graph::add_output(ValueId value, Role role) {
+  outputs.push_back(value);
+  output_roles.push_back(std::move(role));
+}
+
+OperationOperands::OperationOperands(const Operation& operation, const Tensor* values) {
+  static const Tensor undefined;
+  const auto& inputs = operation.inputs;
+  size_t count = inputs.size() - (operation.is_random() ? 1 : 0);
+  auto at = [&](size_t i) -> const Tensor& {
+    return inputs[i] == kNoValue ? undefined : values[inputs[i]];
+  };
+  operands_.reserve(count);
+  for (size_t i = 0; i < count;) {
+    if (static_cast<int>(operands_.size()) == operation.list_input) {
+      for (int e = 0; e < operation.list_count; e++) list_.push_back(at(i++));
+      operands_.emplace_back(list_);
+    } else {
+      operands_.emplace_back(at(i++));
+    }
+  }
+  if (operation.list_count == 0 && static_cast<int>(operands_.size()) == operation.list_input) {
+    operands_.emplace_back(list_);  // an empty list at the end
+  }
+}
+
+}  // namespace fg::ir

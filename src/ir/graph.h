@@ -1,0 +1,99 @@
+// Graph: a functional program in SSA form. Operations are calls of primitives, in an order in
+// which they can run; nothing is ever written to. A value has sizes, strides and a dtype. The
+// meaning of every input and output is said by a role. docs/internals/ir.md has the grammar of the
+// text form.
+#pragma once
+
+#include "ir/primitive.h"
+
+namespace fg::ir {
+
+using ValueId = uint32_t;
+inline constexpr ValueId kNoValue = ~ValueId{0};  // an undefined tensor
+
+struct ValueInfo {
+  Dims sizes, strides;
+  DType dtype = DType::f32;
+  bool number = false;  // weak in promotion, as a plain number
+
+  bool operator==(const ValueInfo&) const = default;
+};
+ValueInfo info_of(const Tensor& tensor);
+Tensor abstract_tensor_of(const ValueInfo& info);
+
+// What an input or output of a graph means to the caller; `index` counts within the kind, and for
+// what belongs to something else it is the place of that: the gradient of input 3, the tangent of
+// output 0.
+struct Role {
+  enum class Kind : uint8_t {
+    argument,   // given by the caller
+    parameter,  // reached by the function itself: a closure, an object
+    seed,       // where random numbers start
+    tangent,    // gradient of an output, given to the backward
+    output,     // what the function returns
+    mutation,   // new elements of an input
+    gradient,   // of an input
+    saved,      // kept by the forward for the backward
+    token       // orders side effects
+  };
+  Kind kind = Kind::argument;
+  int64_t index = 0;
+  std::string name{};
+
+  bool operator==(const Role&) const = default;
+  std::string text() const;
+};
+const char* name(Role::Kind kind);
+
+struct Operation {
+  const PrimitiveInfo* primitive = nullptr;  // null: a constant
+  std::vector<ValueId> inputs;               // a list among them is spread out
+  int list_input = -1, list_count = 0;
+  ParamsRef params;       // null where the primitive has none
+  Tensor constant;        // the value of a constant
+  ValueId output = 0;     // the first; further ones follow it
+  uint64_t skip = 0;      // random: numbers of the seed that come before those of this call
+  uint32_t source = 0;    // of Graph::sources: the user's line
+  bool backward = false;  // made by the backward
+
+  int outputs() const { return primitive ? primitive->outputs : 1; }
+  bool is_random() const { return primitive && primitive->kind == Kind::random; }
+};
+
+struct Graph {
+  std::vector<ValueInfo> values;
+  std::vector<Operation> operations;
+  std::vector<ValueId> inputs, outputs;  // an output may be kNoValue
+  std::vector<Role> input_roles, output_roles;
+  std::vector<std::string> sources{""};
+
+  ValueId add_value(ValueInfo info);
+  ValueId add_input(ValueInfo info, Role role);
+  void add_output(ValueId value, Role role);
+
+  std::string text() const;
+};
+
+// The text form, and back; a mistake is an error that names the line.
+Graph parse_graph(std::string_view text);
+
+// Refuses a graph that uses what is not there, defines a value twice, or whose shape rules give
+// other sizes than it says. `after` names what made the graph.
+void verify(const Graph& graph, const char* after);
+
+// The operands of an operation, from where its values are. The seed of a random one is no
+// operand.
+class OperationOperands {
+ public:
+  OperationOperands(const Operation& operation, const Tensor* values);
+  Operands get() const { return {operands_.data(), operands_.size()}; }
+
+ private:
+  Tensors list_;
+  std::vector<Operand> operands_;
+};
+
+// Kernels of one call, without recording and below any interpreter.
+void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs);
+
+}  // namespace fg::ir

@@ -1,0 +1,176 @@
+// What a graph does with the parameters of a primitive without knowing their type: keep, compare,
+// hash, print and parse them. All of it follows from the fields of the struct.
+#pragma once
+
+#include <memory>
+
+#include "ir/fields.h"
+#include "ir/operand.h"
+
+namespace fg::ir {
+
+// Parameters of primitives are plain structs; primitives without any have these.
+struct NoParams {
+  bool operator==(const NoParams&) const = default;
+};
+
+// Shared by all instructions that were copied from one another.
+using ParamsRef = std::shared_ptr<const void>;
+
+// Reads text from left to right; every mismatch is an error that names the place.
+class TextReader {
+ public:
+  explicit TextReader(std::string_view text, size_t line = 1) : text_(text), line_(line) {}
+
+  void skip_space();  // and comments, which run from # to the end of the line
+  bool at_end() { return skip_space(), position_ == text_.size(); }
+  char peek() { return skip_space(), position_ < text_.size() ? text_[position_] : '\0'; }
+  bool take(std::string_view expected);    // takes it if it comes next
+  void expect(std::string_view expected);  // or fails
+  std::string_view name();                 // letters, digits, _ and .
+  std::string_view number();               // what a number may look like, inf and nan included
+  std::string quoted();                    // "..."
+  [[noreturn]] void fail_here(const std::string& expected) const;
+
+ private:
+  std::string_view text_;
+  size_t position_ = 0, line_;
+};
+
+// One value of a field as text, and back.
+void print_field(std::string& out, const Dim& value);
+void print_field(std::string& out, const Dims& value);
+void print_field(std::string& out, const Scalar& value);
+void print_field(std::string& out, DType value);
+void print_field(std::string& out, bool value);
+void print_field(std::string& out, int64_t value);
+void print_field(std::string& out, double value);
+void print_field(std::string& out, const Generator& value);
+void parse_field(TextReader& in, Dim& value);
+void parse_field(TextReader& in, Dims& value);
+void parse_field(TextReader& in, Scalar& value);
+void parse_field(TextReader& in, DType& value);
+void parse_field(TextReader& in, bool& value);
+void parse_field(TextReader& in, int64_t& value);
+void parse_field(TextReader& in, double& value);
+void parse_field(TextReader& in, Generator& value);
+
+template <class T>
+void print_fields(std::string& out, const T& params);
+template <class T>
+void parse_fields(TextReader& in, T& params);
+
+template <class T>
+void print_any(std::string& out, const T& value) {
+  if constexpr (requires { value.has_value(); }) {
+    if (value)
+      print_any(out, *value);
+    else
+      out += "none";
+  } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+    print_field(out, static_cast<int64_t>(value));
+  } else if constexpr (requires { print_field(out, value); }) {
+    print_field(out, value);
+  } else {
+    out += '{';
+    print_fields(out, value);
+    out += '}';
+  }
+}
+
+template <class T>
+void parse_any(TextReader& in, T& value) {
+  if constexpr (requires { value.has_value(); }) {
+    if (in.take("none")) return value.reset();
+    typename T::value_type inner{};
+    parse_any(in, inner);
+    value = std::move(inner);
+  } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
+    int64_t number;
+    parse_field(in, number);
+    value = static_cast<T>(number);
+  } else if constexpr (requires { parse_field(in, value); }) {
+    parse_field(in, value);
+  } else {
+    in.expect("{");
+    parse_fields(in, value);
+    in.expect("}");
+  }
+}
+
+// name=value, name=value
+template <class T>
+void print_fields([[maybe_unused]] std::string& out, const T& params) {
+  [[maybe_unused]] constexpr auto names = field_names<T>();
+  [[maybe_unused]] size_t next = 0;
+  std::apply(
+      [&](const auto&... field) {
+        [[maybe_unused]] auto one = [&](const auto& value) {
+          if (next > 0) out += ", ";
+          out += names[next++];
+          out += '=';
+          print_any(out, value);
+        };
+        (one(field), ...);
+      },
+      fields(params));
+}
+
+template <class T>
+void parse_fields([[maybe_unused]] TextReader& in, T& params) {
+  [[maybe_unused]] constexpr auto names = field_names<T>();
+  [[maybe_unused]] size_t next = 0;
+  std::apply(
+      [&](auto&... field) {
+        [[maybe_unused]] auto one = [&](auto& value) {
+          if (next > 0) in.expect(",");
+          in.expect(names[next++]);
+          in.expect("=");
+          parse_any(in, value);
+        };
+        (one(field), ...);
+      },
+      fields(params));
+}
+
+struct ParamsType {
+  bool empty;                              // no fields
+  Arguments (*copy)(const void* params);   // for a node of autograd
+  ParamsRef (*share)(const void* params);  // for a graph
+  bool (*equal)(const void* a, const void* b);
+  void (*print)(std::string& out, const void* params);
+  const Generator* (*generator)(const void* params);  // null: none, or the process's own
+  ParamsRef (*parse)(TextReader& in);
+};
+
+template <class P>
+struct ParamsOf {
+  static const P& get(const void* params) { return *static_cast<const P*>(params); }
+  static Arguments copy(const void* params) {
+    if constexpr (std::is_empty_v<P>)
+      return Arguments();
+    else
+      return Arguments(P(get(params)));
+  }
+  static ParamsRef share(const void* params) { return std::make_shared<const P>(get(params)); }
+  static bool equal(const void* a, const void* b) { return get(a) == get(b); }
+  static void print(std::string& out, const void* params) { print_fields(out, get(params)); }
+  static const Generator* generator(const void* params) {
+    const Generator* found = nullptr;
+    auto look = [&](const auto& field) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::optional<Generator>>) {
+        if (field) found = &*field;
+      }
+    };
+    std::apply([&](const auto&... field) { (look(field), ...); }, fields(get(params)));
+    return found;
+  }
+  static ParamsRef parse(TextReader& in) {
+    auto params = std::make_shared<P>();
+    parse_fields(in, *params);
+    return params;
+  }
+  static constexpr ParamsType type{std::is_empty_v<P>, copy, share, equal, print, generator, parse};
+};
+
+}  // namespace fg::ir

@@ -1,0 +1,83 @@
+#include "base/fail.h"
+#include "ir/graph.h"
+
+namespace fg::ir {
+
+namespace {
+
+class Verifier {
+ public:
+  Verifier(const Graph& graph, const char* after)
+      : graph_(graph), after_(after), tensors_(graph.values.size()) {}
+
+  void run() {
+    if (graph_.inputs.size() != graph_.input_roles.size() ||
+        graph_.outputs.size() != graph_.output_roles.size()) {
+      refuse("an input or output has no role");
+    }
+    for (ValueId input : graph_.inputs) define(input, "an input");
+    for (const Operation& operation : graph_.operations) check(operation);
+    for (ValueId output : graph_.outputs) {
+      if (output != kNoValue) use(output, "return");
+    }
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail(ErrorKind::internal, "graph after {}: {}", after_, what);
+  }
+  void define(ValueId value, const std::string& by) {
+    if (value >= tensors_.size())
+      refuse(fmt::format("{} defines %{}, which has no type", by, value));
+    if (tensors_[value].defined()) refuse(fmt::format("%{} is defined twice", value));
+    tensors_[value] = abstract_tensor_of(graph_.values[value]);
+  }
+  void use(ValueId value, const std::string& by) const {
+    if (value >= tensors_.size() || !tensors_[value].defined()) {
+      refuse(fmt::format("{} uses %{} before it is defined", by, value));
+    }
+  }
+  void check(const Operation& operation) {
+    if (!operation.primitive) {
+      if (!operation.constant.defined()) refuse("a constant has no value");
+      return define(operation.output, "a constant");
+    }
+    const std::string& name = operation.primitive->name;
+    for (ValueId input : operation.inputs) {
+      if (input != kNoValue) use(input, name);
+    }
+    if (!operation.primitive->params->empty && !operation.params) {
+      refuse(name + " has no parameters");
+    }
+    check_shapes(operation, name);
+  }
+  void check_shapes(const Operation& operation, const std::string& name) {
+    OperationOperands operands(operation, tensors_.data());
+    Meta metas[4];
+    NoParams none;
+    operation.primitive->infer(operands.get(), operation.params ? operation.params.get() : &none,
+                               metas);
+    for (int i = 0; i < operation.outputs(); i++) {
+      ValueId value = operation.output + static_cast<ValueId>(i);
+      define(value, name);
+      const ValueInfo& said = graph_.values[value];
+      const Meta& meta = metas[i];
+      bool strided = meta.strides.size() == meta.sizes.size();
+      Dims strides = strided ? meta.strides : contiguous_strides(meta.sizes);
+      if (said.sizes == meta.sizes && said.dtype == meta.dtype && said.strides == strides) continue;
+      refuse(fmt::format("%{} of {} is said to be {}{} but is {}{}", value, name,
+                         fg::name(said.dtype), text(said.sizes), fg::name(meta.dtype),
+                         text(meta.sizes)));
+    }
+  }
+
+  const Graph& graph_;
+  const char* after_;
+  Tensors tensors_;
+};
+
+}  // namespace
+
+void verify(const Graph& graph, const char* after) { Verifier(graph, after).run(); }
+
+}  // namespace fg::ir

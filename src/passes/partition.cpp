@@ -1,0 +1,79 @@
+#include "passes/partition.h"
+
+#include <algorithm>
+
+namespace fg::passes {
+
+using ir::kNoValue;
+using ir::Operation;
+using ir::ValueId;
+
+namespace {
+
+// Operations that cost nothing to run again: they compute nothing, or from nothing.
+bool is_free(const Operation& operation) {
+  if (!operation.primitive) return true;
+  if (operation.primitive->kind == ir::Kind::view) return true;
+  return operation.primitive->kind == ir::Kind::create && operation.inputs.empty();
+}
+
+class DefaultPartition {
+ public:
+  explicit DefaultPartition(const JointGraph& joint)
+      : joint_(joint), needed_(joint.graph.values.size()), maker_(needed_.size(), -1) {
+    const auto& operations = joint.graph.operations;
+    for (size_t i = 0; i < operations.size(); i++) {
+      for (int k = 0; k < operations[i].outputs(); k++) {
+        maker_[operations[i].output + static_cast<ValueId>(k)] = static_cast<int64_t>(i);
+      }
+    }
+  }
+
+  std::vector<Saved> run() {
+    for (ValueId gradient : joint_.gradients) need(gradient, "it is a gradient");
+    const auto& operations = joint_.graph.operations;
+    for (size_t i = operations.size(); i-- > joint_.forward_end;) {
+      const Operation& operation = operations[i];
+      bool wanted = false;
+      for (int k = 0; k < operation.outputs(); k++) {
+        wanted |= needed_[operation.output + static_cast<ValueId>(k)];
+      }
+      if (!wanted || !operation.primitive) continue;
+      for (ValueId input : operation.inputs) need(input, "read by " + operation.primitive->name);
+    }
+    return std::move(saved_);
+  }
+
+ private:
+  void need(ValueId value, const std::string& why) {
+    if (value == kNoValue || needed_[value]) return;
+    needed_[value] = true;
+    int64_t maker = maker_[value];
+    bool forward = maker >= 0 && static_cast<size_t>(maker) < joint_.forward_end;
+    if (maker >= 0 && !forward) return;
+    if (forward && is_free(joint_.graph.operations[static_cast<size_t>(maker)])) {
+      for (ValueId input : joint_.graph.operations[static_cast<size_t>(maker)].inputs) {
+        need(input, why + " through a view");
+      }
+      return;
+    }
+    if (maker < 0 && !is_input(value)) return;  // a tangent
+    saved_.push_back({value, why});
+  }
+  bool is_input(ValueId value) const {
+    return std::find(joint_.inputs.begin(), joint_.inputs.end(), value) != joint_.inputs.end();
+  }
+
+  const JointGraph& joint_;
+  std::vector<bool> needed_;
+  std::vector<int64_t> maker_;
+  std::vector<Saved> saved_;
+};
+
+}  // namespace
+
+std::vector<Saved> partition_default(const JointGraph& joint) {
+  return DefaultPartition(joint).run();
+}
+
+}  // namespace fg::passes

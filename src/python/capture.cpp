@@ -1,0 +1,194 @@
+// Captured functions: graphs, and versions that run in the place of a Python function.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "base/fail.h"
+#include "compile/version.h"
+#include "python/arguments.h"
+#include "python/bindings.h"
+#include "python/face.h"
+
+namespace fg::python {
+
+namespace {
+
+// "file:line" of the innermost frame outside of this package.
+std::string user_line() {
+  static const std::string package =
+      nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
+  PyFrameObject* frame = PyEval_GetFrame();
+  Py_XINCREF(frame);
+  std::string line;
+  while (frame && line.empty()) {
+    PyCodeObject* code = PyFrame_GetCode(frame);
+    const char* file = PyUnicode_AsUTF8(code->co_filename);
+    if (file && !std::string_view(file).starts_with(package)) {
+      line = fmt::format("{}:{}", file, PyFrame_GetLineNumber(frame));
+    }
+    Py_DECREF(code);
+    PyFrameObject* outer = PyFrame_GetBack(frame);
+    Py_DECREF(frame);
+    frame = outer;
+  }
+  Py_XDECREF(frame);
+  return line;
+}
+
+nb::list list_of(const Tensors& tensors) {
+  nb::list result;
+  for (const Tensor& tensor : tensors) result.append(nb::steal(wrap(tensor)));
+  return result;
+}
+
+// A Python function of a list of tensors that returns one.
+struct PythonBody {
+  Held function;
+  Tensors operator()(const Tensors& arguments) const {
+    WithLock lock;
+    nb::object result = function.object()(list_of(arguments));
+    return tensors_of(result.ptr(), "capture", true);
+  }
+  void* face() const { return function.face(); }
+};
+
+// What a Python compiler made of a graph: called with tensors, or with one list of them that it may
+// empty.
+struct PythonCallable {
+  Held function;
+  bool boxed;
+  Tensors operator()(Tensors inputs) const {
+    WithLock lock;
+    nb::list arguments = list_of(inputs);
+    inputs.clear();
+    nb::object result = boxed ? function.object()(arguments)
+                              : function.object()(*nb::borrow<nb::args>(nb::tuple(arguments)));
+    return tensors_of(result.ptr(), "a compiled graph", true);
+  }
+  void* face() const { return function.face(); }
+};
+
+struct PythonGraph {
+  ir::Graph graph;
+  std::shared_ptr<ir::Runner> runner;
+};
+
+struct PythonBackend {
+  Held compiler;
+  compiler::GraphCallable operator()(const ir::Graph& graph) const {
+    WithLock lock;
+    nb::list examples;
+    for (ir::ValueId input : graph.inputs) {
+      examples.append(nb::steal(wrap(ir::abstract_tensor_of(graph.values[input]))));
+    }
+    nb::object made =
+        compiler.object()(PythonGraph{graph, std::make_shared<ir::Runner>(graph)}, examples);
+    bool boxed = nb::cast<bool>(nb::getattr(made, "_boxed_call", nb::bool_(false)));
+    return PythonCallable{Held(made), boxed};
+  }
+  void* face() const { return compiler.face(); }
+};
+
+compiler::Backend backend_of(const nb::object& compiler) {
+  if (compiler.is_none()) return {};
+  return PythonBackend{Held(compiler)};
+}
+
+capture::OnLift on_lift_of(const nb::object& lift) {
+  return [held = Held(lift)](const Tensor& tensor) {
+    WithLock lock;
+    nb::object answer = held.object()(nb::steal(wrap(tensor)));
+    ir::Role role{ir::Role::Kind::parameter, nb::cast<int64_t>(answer[nb::int_(0)]),
+                  nb::cast<std::string>(answer[nb::int_(1)])};
+    return capture::LiftedAs{nb::cast<Tensor>(answer[nb::int_(2)]), role};
+  };
+}
+
+using compiler::Version;
+
+void make_version(Version* self, nb::object body, nb::object arguments,
+                  std::vector<std::string> names, nb::object lift, nb::object forward,
+                  nb::object backward) {
+  capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
+  new (self) Version(PythonBody{Held(body)}, tensors_of(arguments.ptr(), "capture"), trace,
+                     {backend_of(forward), backend_of(backward)});
+}
+
+nb::list call_version(Version& version, nb::object inputs) {
+  Tensors given = tensors_of(inputs.ptr(), "a captured function"), results;
+  {
+    MayRelease released;
+    results = version.call(given);
+  }
+  return list_of(results);
+}
+
+Tensors run_graph(const PythonGraph& graph, const nb::args& args) {
+  Tensors inputs = tensors_of(args.ptr(), "a graph"), results;
+  MayRelease released;
+  return graph.runner->run(std::move(inputs));
+}
+
+nb::tuple nodes_of(const PythonGraph& self) {
+  nb::list nodes;
+  for (const ir::Operation& operation : self.graph.operations) {
+    nodes.append(operation.primitive ? operation.primitive->name : "constant");
+  }
+  return nb::tuple(nodes);
+}
+
+void add_graph(nb::module_& module) {
+  nb::class_<PythonGraph>(module, "Graph")
+      .def("__init__",
+           [](PythonGraph* self, const std::string& text) {
+             ir::Graph graph = ir::parse_graph(text);
+             new (self) PythonGraph{graph, std::make_shared<ir::Runner>(graph)};
+           })
+      .def_prop_ro("code", [](const PythonGraph& self) { return self.graph.text(); })
+      .def("__str__", [](const PythonGraph& self) { return self.graph.text(); })
+      .def("__call__",
+           [](const PythonGraph& self, nb::args args) { return tuple_of(run_graph(self, args)); })
+      .def_prop_ro("nodes", nodes_of);
+}
+
+}  // namespace
+
+void add_capture(nb::module_& module) {
+  add_graph(module);
+  nb::class_<Version>(module, "Version")
+      .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("names"),
+           nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none())
+      .def("matches",
+           [](const Version& self, nb::object inputs) {
+             return self.matches(tensors_of(inputs.ptr(), "a captured function"));
+           })
+      .def("difference",
+           [](const Version& self, nb::object inputs) {
+             return self.difference(tensors_of(inputs.ptr(), "a captured function"));
+           })
+      .def("__call__", call_version)
+      .def_prop_ro("lifted",
+                   [](const Version& self) {
+                     nb::list result;
+                     for (const ir::Role& role : self.lifted_roles()) result.append(role.index);
+                     return result;
+                   })
+      .def("graph",
+           [](Version& self, bool training) {
+             ir::Graph graph = self.kernel().forward_graph(training);
+             return PythonGraph{graph, std::make_shared<ir::Runner>(graph)};
+           })
+      .def_prop_ro("plan", [](Version& self) { return self.kernel().plan(); });
+  module.def("number_tensor", [](nb::handle number) { return Tensor(scalar_of(number.ptr())); });
+  module.def("as_number", [](const Tensor& tensor) {
+    Tensor number = alias(tensor);
+    number.impl()->wrapped_number = true;
+    return number;
+  });
+  module.def("set_number_type", [](nb::handle type) { traced_number_type = type.ptr(); });
+  module.def("same_storage", [](const Tensor& a, const Tensor& b) {
+    return a.impl()->storage == b.impl()->storage;
+  });
+  module.def("is_capturing", [] { return modes.interpreter != nullptr; });
+}
+
+}  // namespace fg::python
