@@ -11,6 +11,7 @@
 #include "base/level.h"
 #include "base/pool.h"
 #include "base/version.h"
+#include "compile/compile.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"

@@ -17,16 +17,23 @@ bool has_hooks(const Lifted& input) {
   return meta && meta->leaf_hooks;
 }
 
+bool has_new_layout(const Lifted& input) {
+  const Tensor &inside = input.inside, &before = input.real;
+  return !(inside.sizes() == before.sizes()) || !(inside.strides() == before.strides()) ||
+         !(inside.impl()->offset == before.impl()->offset);
+}
+
 // What a call says that cannot be repeated around a captured graph yet.
 void check_input(const Lifted& input) {
-  const Tensor &inside = input.inside, &before = input.real;
+  const Tensor& inside = input.inside;
   if (!(inside.impl()->storage == input.storage)) {
     refuse(
         "the function gives an input another storage (set_data); assign to its elements instead");
   }
-  if (!(inside.sizes() == before.sizes()) || !(inside.strides() == before.strides()) ||
-      !(inside.impl()->offset == before.impl()->offset)) {
-    refuse("the function changes the shape of an input in place; use the out-of-place form");
+  if (has_new_layout(input) && inside.requires_grad()) {
+    refuse(
+        "the function changes the shape of an input that requires grad in place; use the "
+        "out-of-place form");
   }
   if (inside.is_leaf() && inside.requires_grad() != input.needs_grad) {
     refuse("the function changes requires_grad of an input");
@@ -52,10 +59,17 @@ class Analysis {
  private:
   void find_mutation(size_t i) {
     const Lifted& input = trace_.inputs()[i];
-    if (!trace_.tracer.was_written(input.inside)) return;
+    uint32_t bumps = input.storage->version;
+    if (has_new_layout(input)) {
+      Dim shift = input.inside.impl()->offset - input.real.impl()->offset;
+      trace_.relayouts.push_back({i, input.inside.sizes(), input.inside.strides(), shift});
+    }
+    if (!trace_.tracer.was_written(input.inside)) {
+      if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
+      return;
+    }
     Ref<autograd::Node> history = input.inside.grad_fn();
     bool differentiable = history && !(history == input.entry);
-    uint32_t bumps = input.storage->version;
     trace_.mutations.push_back({i, trace_.tracer.read(input.inside), differentiable, bumps});
   }
 

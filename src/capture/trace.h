@@ -20,6 +20,13 @@ struct Mutation {
   uint32_t bumps;       // of the version
 };
 
+// New sizes and strides of an input.
+struct Relayout {
+  size_t input;
+  Dims sizes, strides;
+  Dim shift;  // of its first element
+};
+
 // Memory that the function made and that some output shows.
 struct Result {
   Tensor base;
@@ -49,6 +56,8 @@ struct Trace {
   Tracer tracer;
   size_t arguments = 0;  // the first of tracer.lifted() are arguments, the others were reached
   std::vector<Mutation> mutations;
+  std::vector<Relayout> relayouts;
+  std::vector<std::pair<size_t, uint32_t>> bumps;  // of versions of inputs that were not written
   std::vector<Result> results;
   std::vector<Output> outputs;
   bool grad_mode_after = true;

@@ -121,6 +121,11 @@ bool contains_memory(const Tensor& whole, const Tensor& part);
 class Tracing : ModesGuard {
  public:
   explicit Tracing(Tracer& tracer) { modes.interpreter = &tracer; }
+  ~Tracing() { graph_counters.saved_tensor_hooks = saved_tensor_hooks_; }
+
+ private:
+  // Hooks for saved tensors see what a call saves, not what its capture does.
+  int saved_tensor_hooks_ = std::exchange(graph_counters.saved_tensor_hooks, 0);
 };
 
 }  // namespace fg::capture

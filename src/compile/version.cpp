@@ -114,6 +114,8 @@ std::string Version::difference(const Tensors& inputs) const {
   return matches(inputs) ? "" : "other inputs share memory";
 }
 
+std::string Version::text() const { return kernel_->forward_graph(records_).text(); }
+
 Tensors Version::reserve_seeds() const {
   Tensors seeds;
   for (const auto& drawn : trace_->tracer.drawn) {
@@ -139,6 +141,18 @@ Tensors Version::inputs_before(const Tensors& inputs, bool record) const {
     result[mutation.input] = old;
   }
   return result;
+}
+
+void Version::relayout(const Tensors& inputs) const {
+  for (const capture::Relayout& change : trace_->relayouts) {
+    TensorImpl& impl = *inputs[change.input].impl();
+    impl.offset += change.shift;
+    impl.data += change.shift.value() * static_cast<int64_t>(item_size(impl.dtype));
+    impl.set_layout(change.sizes, change.strides);
+  }
+  for (auto [input, bumps] : trace_->bumps) {
+    for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
+  }
 }
 
 void Version::write_back(const Tensors& inputs, const Tensors& values) const {
@@ -187,6 +201,7 @@ Tensors Version::make_outputs(const Tensors& inputs, const Tensors& values) cons
 
 Tensors Version::call(const Tensors& inputs) {
   Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_);
+  relayout(inputs);
   write_back(inputs, values);
   Tensors outputs = make_outputs(inputs, values);
   if (trace_->grad_mode_after != grad_mode_) modes.grad_enabled = trace_->grad_mode_after;

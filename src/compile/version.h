@@ -38,10 +38,12 @@ class Version {
 
   Tensors call(const Tensors& inputs);
   Kernel& kernel() const { return *kernel_; }
+  std::string text() const;  // of the graph of its forward
 
  private:
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
+  void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
   Tensor make_output(const capture::Output& output, const Tensors& inputs,
                      const Tensors& values) const;

@@ -103,12 +103,68 @@ const auto index_backward_entry =
           return Samples{{{sample({3, 2}), Dims{4, 2}, Tensors{sample_indices({3}, 2)}}}};
         });
 
+// ---- index_put under one mask whose elements all get the same: no need to know which are true
+
+struct MaskedPut {
+  Tensor mask;        // with as many dimensions as self has from the mask on
+  Dims values;        // sizes of the values, lined up with self
+  int64_t at, width;  // the dimensions of self that the mask covers
+};
+
+// None: there are other indices, or each true element has a value of its own.
+std::optional<MaskedPut> masked_put(const Dims& sizes, const Tensors& indices, const Dims& values) {
+  size_t at = 0;
+  while (at < indices.size() && !indices[at].defined()) at++;
+  if (at + 1 != indices.size()) return {};
+  const Tensor& mask = indices[at];
+  size_t width = mask.sizes().size(), rest = sizes.size() - std::min(sizes.size(), at + width);
+  if ((mask.dtype() != kBool && mask.dtype() != kUInt8) || width == 0) return {};
+  if (at + width > sizes.size() || values.size() > at + 1 + rest) return {};
+  Dims lined_up = values, mask_sizes = mask.sizes();
+  for (size_t i = 0; i < width; i++) {
+    if (!(mask_sizes[i] == sizes[at + i])) return {};
+  }
+  if (values.size() > rest) {  // one dimension of the values stands for those of the mask
+    size_t own = values.size() - 1 - rest;
+    if (!(values[own] == 1)) return {};
+    for (size_t i = 1; i < width; i++) lined_up.insert(own, 1);
+  }
+  if (!can_broadcast(lined_up, sizes)) return {};
+  for (size_t i = 0; i < rest; i++) mask_sizes.push_back(1);
+  return MaskedPut{reshape(to(mask, kBool), mask_sizes), lined_up, static_cast<int64_t>(at),
+                   static_cast<int64_t>(width)};
+}
+
+Tensor put_under_mask(const Tensor& self, const MaskedPut& put, const Tensor& values,
+                      bool accumulate) {
+  Tensor lined_up = reshape(to(values, self.dtype()), put.values);
+  return accumulate ? self + where(put.mask, lined_up, 0) : where(put.mask, lined_up, self);
+}
+
+Tensor gradient_of_values(const Vjp& v) {
+  auto put = masked_put(v.grad().sizes(), v.list(1), v.sizes(2));
+  if (!put) return index(v.grad(), v.list(1));
+  Tensor grad = where(put->mask, v.grad(), 0);
+  if (put->width == 1 || put->values == v.sizes(2)) return grad;
+  Dims covered, sizes;
+  for (int64_t d = 0; d < grad.dim(); d++) {
+    bool inside = d >= put->at && d < put->at + put->width;
+    if (inside) covered.push_back(d);
+    if (!inside || d == put->at)
+      sizes.push_back(inside ? Dim(1) : grad.sizes()[static_cast<size_t>(d)]);
+  }
+  return reshape(sum(grad, covered, true), sizes);
+}
+
 const auto index_put_entry =
     define(index_put, "Self with values written, or added, at positions given by index tensors.",
            [](const Tensor& self, const Tensors& indices, const Tensor& values, bool accumulate) {
              if (values.dtype() != self.dtype() && !values.impl()->wrapped_number) {
                fail("index_put: values are {}, but self is {}; convert the values first",
                     name(values.dtype()), name(self.dtype()));
+             }
+             if (auto put = masked_put(self.sizes(), indices, values.sizes())) {
+               return put_under_mask(self, *put, values, accumulate);
              }
              Positions at = positions(self.sizes(), indices);
              Dims sizes = ops::rows_sizes(self.sizes(), at.indices, at.axes);
@@ -126,7 +182,8 @@ const auto index_put_entry =
                    return accumulate ? v.grad()
                                      : index_put(v.grad(), v.list(1), zeros({}, v.grad().dtype()));
                  }),
-             wrt(2, saves::in(1), [](const Vjp& v, bool) { return index(v.grad(), v.list(1)); }))
+             wrt(2, saves::in(1) | saves::shape(2),
+                 [](const Vjp& v, bool) { return gradient_of_values(v); }))
         .inplace()
         .samples([] {
           Tensor rows = tensor({2, 0}), twice = tensor({1, 1});
@@ -134,7 +191,11 @@ const auto index_put_entry =
               {{sample({4, 3}), Tensors{rows}, sample({2, 3})}},
               {{sample({4, 3}), Tensors{rows}, sample({3})}, "broadcast"},
               {{sample({4, 3}), Tensors{twice, tensor({0, 0})}, sample({2}), Scalar(true)}, "adds"},
-              {{sample({4, 3}), Tensors{sample_mask({4})}, sample({}), Scalar(false)}, "mask"}};
+              {{sample({4, 3}), Tensors{sample_mask({4})}, sample({}), Scalar(false)}, "mask"},
+              {{sample({4, 3}), Tensors{Tensor(), sample_mask({3})}, sample({4, 1})}, "columns"},
+              {{sample({2, 4, 3}), Tensors{Tensor(), sample_mask({4, 3})}, sample({2, 1}),
+                Scalar(true)},
+               "adds under a mask"}};
         });
 
 // ---- positions in one dimension

@@ -5,6 +5,9 @@
 #include <mutex>
 #include <random>
 
+#include "base/fail.h"
+#include "tensor/modes.h"
+
 namespace fg {
 
 namespace {
@@ -40,17 +43,27 @@ uint64_t Generator::current_seed() const { return get_state().seed; }
 
 uint64_t Generator::get_offset() const { return get_state().offset; }
 
+// Inside of a captured function the state is that of the call, which has not begun.
+static void refuse_in_capture() {
+  if (modes.interpreter) {
+    fail("a function that is being captured reads or sets the state of a generator; do it outside");
+  }
+}
+
 void Generator::set_offset(uint64_t offset) const {
+  refuse_in_capture();
   std::lock_guard lock(mutex);
   state_->key.offset = offset;
 }
 
 PhiloxKey Generator::get_state() const {
+  refuse_in_capture();
   std::lock_guard lock(mutex);
   return state_->key;
 }
 
 void Generator::set_state(PhiloxKey state) const {
+  refuse_in_capture();
   std::lock_guard lock(mutex);
   state_->key = state;
 }

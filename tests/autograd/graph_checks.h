@@ -19,10 +19,4 @@ inline Numbers numbers(const Tensor& tensor) {
 }
 inline Tensor leaf(const TensorData& data) { return tensor(data, kFloat64).requires_grad_(); }
 
-// EXPECT_THAT(text, HasSubstr) without gmock.
-inline bool has(const std::string& text, const std::string& part) {
-  return text.find(part) != std::string::npos;
-}
-#define EXPECT_HAS(text, part) EXPECT_PRED2(fg::has, text, part)
-
 }  // namespace fg

@@ -1,0 +1,162 @@
+#include "compile/compile.h"
+
+#include <mutex>
+
+#include "base/fail.h"
+#include "base/log.h"
+#include "compile/version.h"
+
+namespace fg::compiler {
+
+bool is_capturing() { return modes.interpreter != nullptr; }
+
+namespace {
+
+constexpr size_t kMostVersions = 8;
+
+struct Entry {
+  std::string key;
+  std::vector<size_t> places;  // of the arguments among the different tensors
+  std::unique_ptr<Version> version;
+  std::shared_ptr<const void> structure;
+};
+
+// Each tensor once, and where each argument is among them.
+struct Different {
+  Tensors tensors;
+  std::vector<size_t> places;
+
+  explicit Different(const Tensors& arguments) {
+    for (const Tensor& argument : arguments) {
+      size_t place = 0;
+      while (place < tensors.size() && !tensors[place].is_same(argument)) place++;
+      if (place == tensors.size()) tensors.push_back(argument);
+      places.push_back(place);
+    }
+  }
+  Tensors all(const Tensors& different) const {
+    Tensors result;
+    for (size_t place : places) result.push_back(different[place]);
+    return result;
+  }
+};
+
+class CapturedVersions : public Versions {
+ public:
+  explicit CapturedVersions(CompileOptions options) : options_(std::move(options)) {}
+
+  std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
+                                 const Tensors& parameters, const FlatBody& body) override {
+    Different different(arguments);
+    Entry* entry = nullptr;
+    {
+      std::scoped_lock lock(mutex_);
+      if (!refused_.empty()) return count_eager(refused_), std::nullopt;
+      entry = find(key, different, parameters);
+      if (!entry) entry = capture(key, different, parameters, body);
+      if (!entry) return std::nullopt;
+      if (options_.check) check(*entry, different, parameters, body);
+    }
+    count_call();
+    return FlatResult{entry->version->call(inputs_of(*entry, different, parameters)),
+                      entry->structure};
+  }
+
+ private:
+  // Parameters are read again; what was reached in another way is what it was at capture.
+  static Tensors inputs_of(const Entry& entry, const Different& different,
+                           const Tensors& parameters) {
+    Tensors inputs = different.tensors;
+    const Version& version = *entry.version;
+    for (size_t i = 0; i < version.lifted().size(); i++) {
+      auto index = static_cast<size_t>(version.lifted_roles()[i].index);
+      inputs.push_back(index < parameters.size() ? parameters[index] : version.lifted()[i]);
+    }
+    return inputs;
+  }
+
+  Entry* find(const std::string& key, const Different& different, const Tensors& parameters) {
+    for (auto& entry : entries_) {
+      if (entry->key != key || entry->places != different.places) {
+        difference_ = "other numbers, texts or equal arguments";
+        continue;
+      }
+      Tensors inputs = inputs_of(*entry, different, parameters);
+      if (entry->version->matches(inputs)) return entry.get();
+      difference_ = entry->version->difference(inputs);
+    }
+    return nullptr;
+  }
+
+  std::unique_ptr<Entry> make(const std::string& key, const Different& different,
+                              const Tensors& parameters, const FlatBody& body) {
+    auto entry = std::make_unique<Entry>();
+    entry->key = key;
+    entry->places = different.places;
+    capture::TraceOptions trace;
+    trace.on_lift = [&, others = parameters.size()](const Tensor& tensor) mutable {
+      size_t index = 0;
+      while (index < parameters.size() && !parameters[index].is_same(tensor)) index++;
+      if (index == parameters.size()) index = others++;
+      ir::Role role{ir::Role::Kind::parameter, static_cast<int64_t>(index)};
+      return capture::LiftedAs{tensor, role};
+    };
+    auto flat = [&](const Tensors& inside) {
+      FlatResult result = body(different.all(inside));
+      entry->structure = result.structure;
+      return result.tensors;
+    };
+    entry->version = std::make_unique<Version>(flat, different.tensors, trace, KernelOptions{});
+    return entry;
+  }
+
+  Entry* capture(const std::string& key, const Different& different, const Tensors& parameters,
+                 const FlatBody& body) {
+    if (entries_.size() >= kMostVersions) {
+      refuse(
+          fmt::format("{} was captured {} times and a call differs again ({}); it runs eagerly "
+                      "from now on",
+                      options_.name, kMostVersions, difference_));
+      return nullptr;
+    }
+    try {
+      entries_.push_back(make(key, different, parameters, body));
+    } catch (const Error& error) {
+      if (options_.fullgraph) throw;
+      refuse(fmt::format("{} runs eagerly: {}", options_.name, error.what()));
+      return nullptr;
+    }
+    count_capture();
+    return entries_.back().get();
+  }
+
+  void refuse(const std::string& why) {
+    if (options_.fullgraph) fail("{}", why);
+    refused_ = why;
+    if (count_eager(why)) logging::warn(why);
+  }
+
+  void check(Entry& entry, const Different& different, const Tensors& parameters,
+             const FlatBody& body) {
+    auto again = make(entry.key, different, parameters, body);
+    const std::string now = again->version->text(), before = entry.version->text();
+    if (now == before) return;
+    fail(
+        "{} does something else than when it was captured: something that it holds has changed; "
+        "pass it as an argument. Captured:\n{}\nNow:\n{}",
+        options_.name, before, now);
+  }
+
+  CompileOptions options_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<Entry>> entries_;
+  std::string refused_, difference_;
+};
+
+}  // namespace
+
+std::shared_ptr<Versions> make_versions(CompileOptions options) {
+  return std::make_shared<CapturedVersions>(std::move(options));
+}
+
+}  // namespace fg::compiler

@@ -1,0 +1,117 @@
+// fg::compile: a callable that captures itself on its first call and then runs what it captured.
+//
+//   auto step = fg::compile([](const Tensor& x, const Tensor& w) { return (x.mm(w)).tanh(); });
+//   Tensor y = step(x, w);   // captured; further calls of that kind run the captured code
+//
+// Arguments are read again at every call, and so are the parameters() of the callable and of
+// arguments. Anything else that the callable holds is fixed when it is captured;
+// CompileOptions::check finds what changed.
+#pragma once
+
+#include <memory>
+
+#include "compile/counters.h"
+#include "compile/nested.h"
+
+namespace fg {
+
+struct CompileOptions {
+  bool fullgraph = false;  // what cannot be captured is an error; otherwise it runs eagerly
+  bool check = false;      // captures every call again and reports what differs
+  std::string name = "a compiled function";
+};
+
+namespace compiler {
+
+// A result as tensors, and the shape of the containers that they came in.
+struct FlatResult {
+  Tensors tensors;
+  std::shared_ptr<const void> structure;
+};
+using FlatBody = Callback<FlatResult(const Tensors& arguments)>;
+
+// The versions of one function. Thread-safe.
+class Versions {
+ public:
+  virtual ~Versions() = default;
+  // Runs `body` as captured code. `key`: what else decides what the call does; `parameters`: what
+  // the callable reads anew at every call. Nothing: it cannot be captured, call it eagerly.
+  virtual std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
+                                         const Tensors& parameters, const FlatBody& body) = 0;
+};
+std::shared_ptr<Versions> make_versions(CompileOptions options);
+
+// Whether a function is being captured on this thread: what it calls is part of it.
+bool is_capturing();
+
+// A floating number is an input of the graph where the callable takes a tensor for it.
+template <class T>
+using AsArgument = std::conditional_t<std::is_floating_point_v<T>, Tensor, T>;
+
+template <class F>
+class CompiledFunction {
+ public:
+  CompiledFunction(F function, CompileOptions options)
+      : function_(std::move(function)), versions_(make_versions(std::move(options))) {}
+
+  template <class... Args>
+  auto operator()(const Args&... args) const {
+    if constexpr (std::is_invocable_v<const F&, const AsArgument<Args>&...>)
+      return call(AsArgument<Args>(args)...);
+    else
+      return call(args...);
+  }
+
+ private:
+  template <class... Args>
+  auto call(const Args&... args) const {
+    using Result = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
+    if (is_capturing()) return Result(function_(args...));
+    std::string key;
+    Tensors tensors, parameters;
+    auto add = [&](const Tensor& tensor) { tensors.push_back(tensor); };
+    (visit_tensors(args, key, add), ...);
+    (add_parameters(parameters, args), ...);
+    add_parameters(parameters, function_);
+    auto flat = versions_->call(key, tensors, parameters, [&](const Tensors& inside) {
+      return traced<Result>(inside, args...);
+    });
+    if (!flat) return Result(function_(args...));
+    Result result = *static_cast<const Result*>(flat->structure.get());
+    size_t next = 0;
+    visit_tensors(result, key, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
+    return result;
+  }
+
+  template <class Result, class... Args>
+  FlatResult traced(const Tensors& inside, const Args&... args) const {
+    std::tuple<Args...> arguments(args...);
+    std::string unused;
+    size_t next = 0;
+    visit_tensors(arguments, unused, [&](Tensor& tensor) { tensor = inside[next++]; });
+    auto result = std::make_shared<Result>(std::apply(function_, arguments));
+    Tensors tensors;
+    visit_tensors(*result, unused, [&](Tensor& tensor) { tensors.push_back(tensor); });
+    return {std::move(tensors), std::move(result)};
+  }
+
+  template <class T>
+  static void add_parameters(Tensors& parameters, const T& value) {
+    if constexpr (HasParameters<T>) {
+      Tensors own = value.parameters();
+      parameters.insert(parameters.end(), own.begin(), own.end());
+    }
+  }
+
+  F function_;
+  std::shared_ptr<Versions> versions_;
+};
+
+}  // namespace compiler
+
+template <class F>
+compiler::CompiledFunction<std::decay_t<F>> compile(F&& function, CompileOptions options = {}) {
+  return {std::forward<F>(function), std::move(options)};
+}
+
+}  // namespace fg

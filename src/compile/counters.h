@@ -1,0 +1,24 @@
+// How often functions were captured, ran as captured code, or eagerly and why.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace fg::compiler {
+
+struct Counters {
+  int64_t captured = 0;  // versions made
+  int64_t calls = 0;     // of captured code
+  int64_t eager = 0;     // calls of compiled functions that ran eagerly
+  std::map<std::string, int64_t> reasons{};
+};
+Counters counters();  // a copy
+void reset_counters();
+
+void count_capture();
+void count_call();
+// A call that ran eagerly; a reason that is new is worth a warning: true.
+bool count_eager(const std::string& reason);
+
+}  // namespace fg::compiler

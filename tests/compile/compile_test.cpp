@@ -1,0 +1,220 @@
+// fg::compile: captured functions do what they do eagerly.
+#include <foregrad/foregrad.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/error_of.h"
+
+namespace fg {
+namespace {
+
+Tensor leaf(const Dims& sizes, double low = -2) {
+  Tensor result = linspace(low, low + 3, product(sizes).value(), kFloat64).reshape(sizes);
+  return result.detach().requires_grad_();
+}
+void expect_equal(const Tensor& a, const Tensor& b) {
+  ASSERT_EQ(a.defined(), b.defined());
+  if (!a.defined()) return;
+  EXPECT_TRUE(equal(a, b)) << a << "\nis not\n" << b;
+}
+int64_t captures() { return compiler::counters().captured; }
+
+TEST(Compile, CapturesOnceAndGivesTheSameValuesAndGradients_B1_B52) {
+  auto f = [](const Tensor& x, const Tensor& w) { return (x.mm(w).tanh() * 2).sum(); };
+  auto compiled = compile(f, {.fullgraph = true});
+  int64_t before = captures();
+  for (int i = 0; i < 3; i++) {
+    Tensor x = leaf({2, 3}, i), w = leaf({3, 4});
+    Tensor y = compiled(x, w), expected = f(x, w);
+    expect_equal(y, expected);
+    Tensors grads = autograd::grad({y}, {x, w}), eager = autograd::grad({expected}, {x, w});
+    for (int k = 0; k < 2; k++) expect_equal(grads[k], eager[k]);
+  }
+  EXPECT_EQ(captures() - before, 1);
+}
+
+TEST(Compile, IsDifferentiableAgainAndAgain_G21) {
+  auto f = [](const Tensor& x) { return (x * x * x).sin().sum(); };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor x = leaf({4}), y = leaf({4});
+  Tensor a = compiled(x), b = f(y);
+  for (int order = 1; order <= 4; order++) {
+    a = autograd::grad({a}, {x}, {}, {.create_graph = true})[0];
+    b = autograd::grad({b}, {y}, {}, {.create_graph = true})[0];
+    expect_equal(a, b);
+    a = a.sum();
+    b = b.sum();
+  }
+}
+
+TEST(Compile, WritesIntoItsArguments_B15) {
+  auto f = [](const Tensor& x, const Tensor& w) {
+    x.mul_(w);
+    x.select(0, 0).add_(1);
+    return x * 2;
+  };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor w = leaf({2, 3}), v = leaf({2, 3});
+  Tensor x = leaf({2, 3}) * 1, z = x.detach().requires_grad_() * 1;
+  x = z.clone();
+  Tensor y = compiled(x, w), expected = f(z, v);
+  expect_equal(y, expected);
+  expect_equal(x, z);
+  EXPECT_EQ(x._version(), z._version());
+  expect_equal(autograd::grad({(x * y).sum()}, {w})[0],
+               autograd::grad({(z * expected).sum()}, {v})[0]);
+}
+
+TEST(Compile, UpdatesParametersInPlaceWithoutAGraph_B18) {
+  auto f = [](const Tensors& parameters, const Tensors& grads, const Tensor& rate) {
+    NoGradGuard no_grad;
+    for (size_t i = 0; i < parameters.size(); i++) parameters[i].sub_(grads[i] * rate);
+    return Tensors{};
+  };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensors p{leaf({2}), leaf({3})}, q{leaf({2}), leaf({3})}, g{leaf({2}), leaf({3})};
+  int64_t before = captures();
+  for (double rate : {0.5, 0.25, 0.125}) {  // a number that a tensor is taken for is an input
+    compiled(p, g, rate);
+    f(q, g, rate);
+    for (int i = 0; i < 2; i++) expect_equal(p[i], q[i]);
+  }
+  EXPECT_EQ(captures() - before, 1);
+  EXPECT_EQ(p[0]._version(), q[0]._version());
+}
+
+TEST(Compile, ReturnsWhatAliasesAsAliases_B32_B33) {
+  auto f = [](const Tensor& x) {
+    Tensor y = x * 2;
+    return Tensors{x, x.t(), y, y.select(0, 1), y.detach()};
+  };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor x = leaf({2, 2}) * 1;
+  Tensors out = compiled(x);
+  EXPECT_TRUE(out[0].is_same(x));
+  NoGradGuard no_grad;
+  x.detach().fill_(7);
+  EXPECT_EQ(out[1].select(0, 0).select(0, 0).item<double>(), 7);
+  out[2].detach().fill_(5);
+  EXPECT_EQ(out[3].select(0, 0).item<double>(), 5);
+  EXPECT_EQ(out[4].select(0, 0).select(0, 0).item<double>(), 5);
+  EXPECT_TRUE(out[3].is_view());
+  EXPECT_FALSE(out[4].requires_grad());
+}
+
+TEST(Compile, SeesWhichArgumentsAreEqual_B43) {
+  auto f = [](const Tensor& x, const Tensor& y) {
+    x.add_(1);
+    return x * y;
+  };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor a = ones({2}), b = ones({2});
+  expect_equal(compiled(a, b), tensor({2., 2.}, kFloat32));
+  expect_equal(compiled(a, a), tensor({9., 9.}, kFloat32));
+}
+
+struct Layer {
+  Tensor weight = leaf({3, 2});
+  Tensors parameters() const { return {weight}; }
+  Tensor operator()(const Tensor& x) const { return x.mm(weight).relu(); }
+};
+
+TEST(Compile, ReadsParametersAgainAtEveryCall_B5) {
+  Layer layer;
+  auto call = [](const Layer& l, const Tensor& x) { return l(x); };
+  auto compiled = compile(call, {.fullgraph = true});
+  int64_t before = captures();
+  Tensor x = leaf({2, 3});
+  expect_equal(compiled(layer, x), layer(x));
+  layer.weight = leaf({3, 2}, 1);
+  expect_equal(compiled(layer, x), layer(x));
+  EXPECT_EQ(captures() - before, 1);
+}
+
+TEST(Compile, ChecksWhatACallableHoldsWhenAsked) {
+  auto factor = std::make_shared<double>(2);
+  auto f = [factor](const Tensor& x) { return x * *factor; };
+  auto compiled = compile(f, {.fullgraph = true, .check = true});
+  expect_equal(compiled(ones({2})), tensor({2., 2.}, kFloat32));
+  *factor = 3;
+  EXPECT_HAS(error_of([&] { compiled(ones({2})); }), "something that it holds has changed");
+}
+
+TEST(Compile, RunsEagerlyWhatItCannotCapture) {
+  auto f = [](const Tensor& x) { return x.sum().item<float>() > 0 ? x : -x; };
+  auto compiled = compile(f, {.name = "decides"});
+  int64_t before = compiler::counters().eager;
+  expect_equal(compiled(ones({2})), ones({2}));
+  expect_equal(compiled(-ones({2})), ones({2}));
+  EXPECT_EQ(compiler::counters().eager - before, 2);
+  auto strict = compile(f, {.fullgraph = true});
+  EXPECT_HAS(error_of([&] { strict(ones({2})); }), "asked for while its function is captured");
+}
+
+TEST(Compile, RunsEagerlyAfterEightVersions) {
+  auto f = [](const Tensor& x) { return x * 2; };
+  auto compiled = compile(f, {.name = "grows"});
+  for (int i = 1; i < 12; i++) expect_equal(compiled(ones({i})), ones({i}) * 2);
+  EXPECT_TRUE(compiler::counters().reasons.begin() != compiler::counters().reasons.end());
+}
+
+TEST(Compile, DrawsTheNumbersThatAnEagerCallDraws_B63) {
+  auto f = [](const Tensor& x) { return dropout(x, 0.5, true) + rand({3}) + randperm(3); };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor x = ones({3}).requires_grad_();
+  for (int i = 0; i < 3; i++) {
+    manual_seed(5 + static_cast<uint64_t>(i));
+    Tensor y = compiled(x), after = rand({2});
+    manual_seed(5 + static_cast<uint64_t>(i));
+    expect_equal(y, f(x));
+    expect_equal(after, rand({2}));
+  }
+}
+
+TEST(Compile, KeepsPendingCallsApart) {
+  auto f = [](const Tensor& x) { return (x * x).exp(); };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensors inputs, outputs;
+  for (int i = 0; i < 10; i++) {
+    inputs.push_back(leaf({3}, 0.1 * i));
+    outputs.push_back(compiled(inputs.back()));
+  }
+  for (int i : {3, 9, 0, 5, 1, 8, 2, 7, 4, 6}) {
+    Tensor expected = autograd::grad({f(inputs[i]).sum()}, {inputs[i]})[0];
+    for (int again = 0; again < 2; again++) {
+      Tensor got = autograd::grad({outputs[i].sum()}, {inputs[i]}, {}, {.retain_graph = true})[0];
+      expect_equal(got, expected);
+    }
+  }
+}
+
+TEST(Compile, MayBeCalledByManyThreads) {
+  auto compiled = compile([](const Tensor& x) { return (x.sin() * x).sum(); }, {.fullgraph = true});
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 50; i++) {
+        Tensor x = leaf({4 + t % 2}, i);
+        Tensor expected = autograd::grad({(x.sin() * x).sum()}, {x})[0];
+        expect_equal(autograd::grad({compiled(x)}, {x})[0], expected);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Compile, RefusesWritesToMemoryThatInputsShare_B44) {
+  auto f = [](const Tensor& x, const Tensor& y) {
+    x.add_(1);
+    return y * 2;
+  };
+  auto compiled = compile(f);
+  Tensor base = ones({4}), expected = ones({4});
+  Tensor y = compiled(base.slice(0, 0, 3), base.slice(0, 1, 4));
+  expect_equal(y, f(expected.slice(0, 0, 3), expected.slice(0, 1, 4)));
+  expect_equal(base, expected);
+}
+
+}  // namespace
+}  // namespace fg

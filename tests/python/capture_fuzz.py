@@ -1,0 +1,204 @@
+"""Random programs, run eagerly and captured: everything that their caller sees must be equal.
+
+As a program: capture_fuzz.py [--seed first] [--count programs] prints the differences, each with
+the smallest program that still has it, and how often capture refused and why.
+"""
+
+import argparse
+import collections
+import copy
+import dataclasses
+import random
+import re
+import time
+import warnings
+
+import foregrad as fg
+import numpy
+from capture_observe import Observation, Refused, Subject, is_refusal
+from capture_programs import LAYOUTS, make_program
+
+
+def same(one, two):
+    if isinstance(one, numpy.ndarray) and isinstance(two, numpy.ndarray):
+        if one.shape != two.shape or one.dtype != two.dtype:
+            return False
+        return one.tobytes() == two.tobytes() or numpy.array_equal(
+            numpy.nan_to_num(one), numpy.nan_to_num(two)) and _same_kinds(one, two)
+    return type(one) is type(two) and one == two
+
+
+def _same_kinds(one, two):
+    """NaN where the other has it, and signs of zeros."""
+    if one.dtype.kind != "f":
+        return False
+    missing = numpy.isnan(one)
+    return (missing == numpy.isnan(two)).all() and (
+        numpy.signbit(one) == numpy.signbit(two))[~missing].all()
+
+
+def first_difference(one, two):
+    """(label, eager, captured), or None."""
+    for (label, value), (other, found) in zip(one, two):
+        if label != other:
+            return f"{label} / {other}", value, found
+        if not same(value, found):
+            return label, value, found
+    if len(one) != len(two):
+        return "length", len(one), len(two)
+    return None
+
+
+def calls_of(program):
+    """Calls of one compiled function: data, floats and variations."""
+    rng = random.Random(program.seed + 7)
+    base = {"hooks": rng.random() < 0.3, "second": program.seed % 10 == 0}
+    floats = program.floats
+    calls = [(1, floats, base), (2, tuple(f * 1.5 + 0.25 for f in floats), base)]
+    if rng.random() < 0.3:
+        inputs = copy.deepcopy(program.inputs)
+        changed = rng.choice(inputs)
+        changed.layout = rng.choice(LAYOUTS)
+        if changed.dtype != "int64":
+            changed.kind = rng.choice(("leaf", "nonleaf", "plain"))
+        calls.append((3, floats, {**base, "inputs": inputs}))
+    if rng.random() < 0.15:
+        calls.append((4, floats, {**base, "no_grad": True}))
+    if len(calls) > 2:
+        calls.append((5, floats, base))
+    return calls
+
+
+def difference(program, fullgraph=True):
+    """The first difference between eager and captured, or None; Refused when it is not captured."""
+    eager, captured = Subject(program), Subject(program, fullgraph)
+    for i, (seed, floats, variant) in enumerate(calls_of(program)):
+        expected = Observation(program, eager, seed, floats, variant)
+        found = Observation(program, captured, seed, floats, variant)
+        if fullgraph and found.error is not None:
+            if is_refusal(found.error):
+                raise Refused(str(found.error))
+            if expected.error is not None and type(expected.error) is type(found.error):
+                return None
+        seen = first_difference(expected.seen, found.seen)
+        if seen:
+            error = f" ({found.error})" if found.error is not None else ""
+            return f"call {i}: {seen[0]}", seen[1], f"{seen[2]}{error}"
+    return None
+
+
+def check(program):
+    """(what differs or None, why it was refused or None)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return difference(program), None
+        except Refused as refused:
+            return difference(program, fullgraph=False), str(refused)
+
+
+# ---- smaller programs
+
+
+def _kind(found):
+    return re.sub(r"\d+|call \d+: ", "", found[0])
+
+
+def _without(items, i):
+    return items[:i] + items[i + 1:]
+
+
+def smaller(program):
+    """Programs with one thing less."""
+    for i in reversed(range(len(program.statements))):
+        yield dataclasses.replace(program, statements=_without(program.statements, i))
+    for i in range(len(program.results)):
+        yield dataclasses.replace(program, results=_without(program.results, i))
+    for i in range(len(program.after)):
+        yield dataclasses.replace(program, after=_without(program.after, i))
+    if program.shape > 1:
+        yield dataclasses.replace(program, shape=1)
+    for i, spec in enumerate(program.inputs):
+        for change in ({"layout": "contiguous"}, {"kind": "leaf"}, {"kind": "plain"},
+                       {"reach": "argument"}, {"same": ""}):
+            if all(getattr(spec, k) == v for k, v in change.items()):
+                continue
+            if spec.dtype == "int64" and "kind" in change:
+                continue
+            if change == {"kind": "leaf"} and spec.kind == "plain":
+                continue
+            inputs = list(program.inputs)
+            inputs[i] = dataclasses.replace(spec, **change)
+            yield dataclasses.replace(program, inputs=inputs)
+        text = program.source()
+        if text.count(spec.name) <= 3 and not any(spec.name in s for s in program.statements
+                                                  + program.results):
+            yield dataclasses.replace(program, inputs=_without(program.inputs, i))
+
+
+def shrink(program, found):
+    """The smallest program found that differs in the same way, and how."""
+    kind, going = _kind(found), True
+    while going:
+        going = False
+        for candidate in smaller(program):
+            try:
+                now, _ = check(candidate)
+            except Exception:
+                continue
+            if now and _kind(now) == kind:
+                program, found, going = candidate, now, True
+                break
+    return program, found
+
+
+# ---- many programs
+
+
+class Report:
+    """What became of the programs."""
+
+    def __init__(self):
+        self.programs = 0
+        self.refused = collections.Counter()
+        self.differences = []  # (program, found)
+
+    def add(self, program):
+        found, refused = check(program)
+        self.programs += 1
+        if refused:
+            self.refused[re.sub(r"0x\w+|line \d+|\d+", "N", refused)] += 1
+        if found:
+            self.differences.append((program, found))
+        return found
+
+    def text(self):
+        count = sum(self.refused.values())
+        lines = [f"{self.programs} programs, {count} refused, {len(self.differences)} differ"]
+        lines += [f"{n:6} {reason}" for reason, n in self.refused.most_common()]
+        return "\n".join(lines)
+
+
+def describe(program, found):
+    return f"{program.text()}\n# {found[0]}\n# eager:    {found[1]}\n# captured: {found[2]}\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--shrink", type=int, default=10, help="how many differences to shrink")
+    options = parser.parse_args()
+    report, start = Report(), time.time()
+    for seed in range(options.seed, options.seed + options.count):
+        program = make_program(seed)
+        found = report.add(program)
+        if found and len(report.differences) <= options.shrink:
+            print(describe(*shrink(program, found)), flush=True)
+    print(report.text())
+    print(f"{time.time() - start:.1f} s")
+    return 1 if report.differences else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

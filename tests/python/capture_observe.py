@@ -1,0 +1,246 @@
+"""Runs a random program once and writes down everything that its caller can see."""
+
+import random
+
+import foregrad as fg
+import numpy
+from capture_custom import NAMES
+from capture_programs import Holder, make_inputs
+
+Tensor = fg.Tensor
+
+
+class Refused(Exception):
+    """Capture refuses the program."""
+
+
+class Subject:
+    """A program made callable: the function as it is, or compiled."""
+
+    def __init__(self, program, compiled=None):
+        self.program = program
+        names = {"fg": fg, **NAMES}
+        exec(compile(program.source(), f"<program {program.seed}>", "exec"), names)
+        self.o, self.p = Holder(), Holder()
+        self.cells = [i.name for i in program.inputs if i.reach == "closure"]
+        cells = [None] * len(self.cells)
+        if any(i.reach == "attribute" for i in program.inputs):
+            cells.append(self.o)
+        self.function, self.bind = names["make"](*cells)
+        if compiled is not None:
+            self.function = fg.compile(self.function, fullgraph=compiled)
+
+    def call(self, tensors, floats):
+        arguments, new = [], {}
+        for spec in self.program.inputs:
+            value = tensors[spec.name]
+            if spec.reach == "argument":
+                arguments.append(value)
+            elif spec.reach == "closure":
+                new[spec.name] = value
+            else:
+                setattr(self.o if spec.reach == "attribute" else self.p, spec.name, value)
+        self.bind(new)
+        if any(i.reach == "object" for i in self.program.inputs):
+            arguments.append(self.p)
+        return self.function(*arguments, *floats)
+
+
+def is_refusal(error):
+    return isinstance(error, RuntimeError) and "captur" in str(error)
+
+
+def elements(tensor):
+    return tensor.detach().numpy().copy()
+
+
+def leaves_of(tree, found):
+    """The tensors of a result, and its structure."""
+    if isinstance(tree, Tensor):
+        found.append(tree)
+        return "tensor"
+    if isinstance(tree, dict):
+        return {key: leaves_of(value, found) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        return type(tree)(leaves_of(item, found) for item in tree)
+    return tree
+
+
+class Observation:
+    """What was seen, in order: labels and values."""
+
+    def __init__(self, program, subject, seed, floats, variant=None):
+        self.seen = []
+        self.program, self.subject, self.seed = program, subject, seed
+        self.data = random.Random(seed + 1)
+        self.run(floats, variant or {})
+
+    def see(self, label, value):
+        self.seen.append((label, value))
+
+    def attempt(self, label, action):
+        """The result of an action, or nothing when it fails, which is seen."""
+        try:
+            return action()
+        except Exception as error:
+            self.error = error
+            self.see(label, f"raised {type(error).__name__}")
+            return None
+
+    # ---- the call
+
+    def run(self, floats, variant):
+        specs = variant.get("inputs", self.program.inputs)
+        self.tensors, self.leaves = make_inputs(specs, self.seed)
+        self.inputs = dict(self.tensors)
+        for name, tensor in self.tensors.items():
+            if tensor._base is not None:
+                self.inputs[f"base of {name}"] = tensor._base
+        self.hooked = {}
+        if variant.get("hooks"):
+            self.add_hooks()
+        self.error = None
+        fg.manual_seed(self.seed)
+        with fg.set_grad_enabled(not variant.get("no_grad")):
+            result = self.attempt("call", lambda: self.subject.call(self.tensors, floats))
+            self.see("grad mode after", fg.is_grad_enabled())
+        self.see("random state after", fg.get_rng_state().tolist())
+        if self.error is None:
+            self.results = []
+            self.see("structure", leaves_of(result, self.results))
+            self.see_tensors("call")
+            self.after()
+            self.gradients(variant)
+            self.writes()
+        else:
+            self.results = []
+            self.see_tensors("failed call")
+
+    def add_hooks(self):
+        for name, tensor in self.tensors.items():
+            if tensor.requires_grad:
+                seen = self.hooked.setdefault(name, [])
+                tensor.register_hook(lambda grad, seen=seen: seen.append(elements(grad)))
+
+    def see_tensors(self, when):
+        known = list(self.inputs.values())
+        for name, tensor in self.inputs.items():
+            self.see_tensor(f"{when}: input {name}", tensor, known)
+            self.see(f"{when}: input {name} version", tensor._version)
+        known += self.results
+        for i, tensor in enumerate(self.results):
+            same = next(j for j, other in enumerate(known) if other is tensor)
+            self.see(f"{when}: result {i} is", same)
+            self.see_tensor(f"{when}: result {i}", tensor, known)
+
+    def see_tensor(self, label, tensor, known):
+        self.see(f"{label} kind", (str(tensor.dtype), tuple(tensor.shape)))
+        self.see(f"{label} strides", tensor.stride())
+        self.see(f"{label} requires_grad", tensor.requires_grad)
+        self.see(f"{label} is_leaf", tensor.is_leaf)
+        self.see(f"{label} is_view", tensor._is_view())
+        base = tensor._base
+        place = [j for j, other in enumerate(known) if other is base][:1] if base is not None else 0
+        self.see(f"{label} base", place)
+        self.see(f"{label} retains_grad", tensor.retains_grad)
+        self.see(f"{label} values", elements(tensor))
+
+    def after(self):
+        """What the caller does with the results."""
+        for statement in self.program.after:
+            found = {"r": list(self.results)}
+            try:
+                exec(statement, {"fg": fg}, found)
+            except IndexError:
+                continue
+            except Exception as error:
+                self.see("after", f"raised {type(error).__name__}")
+            self.see_tensors("after")
+
+    # ---- gradients
+
+    def roots(self):
+        found = []
+        for tensor in [*self.results, *self.inputs.values()]:
+            if tensor.requires_grad and not any(tensor is other for other in found):
+                found.append(tensor)
+        return found
+
+    def random_like(self, tensor):
+        count = tensor.numel()
+        values = [self.data.uniform(-1, 1) for _ in range(count)]
+        return fg.tensor(values, dtype=tensor.dtype).reshape(tensor.shape)
+
+    def grad(self, label, roots, targets, tangents, **options):
+        options = {"allow_unused": True, "retain_graph": True, **options}
+        found = self.attempt(label, lambda: fg.autograd.grad(roots, targets, tangents, **options))
+        for i, grad in enumerate(found or ()):
+            if grad is None:
+                self.see(f"{label} {i}", None)
+                continue
+            self.see(f"{label} {i} kind", (str(grad.dtype), tuple(grad.shape), grad.requires_grad))
+            self.see(f"{label} {i} values", elements(grad))
+        return found
+
+    def gradients(self, variant):
+        roots = self.roots()
+        if not roots:
+            return
+        tangents = [self.random_like(root) for root in roots]
+        inside = [t for t in self.tensors.values() if t.requires_grad and not t.is_leaf]
+        targets = self.leaves + inside
+        if not targets:
+            return
+        for i, root in enumerate(roots[:4]):
+            self.grad(f"gradient of root {i}", [root], targets, [tangents[i]])
+        some = [i for i in range(len(roots)) if self.data.random() < 0.5]
+        for label, chosen in (("all", range(len(roots))), ("all again", range(len(roots))),
+                              ("some", some)):
+            self.grad(f"gradients of {label}", [roots[i] for i in chosen], targets,
+                      [tangents[i] for i in chosen])
+        if variant.get("second"):
+            self.second(roots, targets, tangents)
+        self.attempt("backward", lambda: fg.autograd.backward(roots, tangents))
+        for i, leaf in enumerate(self.leaves):
+            self.see(f"backward leaf {i}", None if leaf.grad is None else elements(leaf.grad))
+        for i, result in enumerate(self.results):
+            if result.retains_grad:
+                grad = result.grad
+                self.see(f"backward result {i}", None if grad is None else elements(grad))
+        for name, grads in self.hooked.items():
+            self.see(f"hook {name}", len(grads))
+            for i, grad in enumerate(grads):
+                self.see(f"hook {name} {i}", grad)
+
+    def second(self, roots, targets, tangents):
+        tangents = [t.requires_grad_() if self.data.random() < 0.5 else t for t in tangents]
+        first = self.grad("second: first", roots, targets, tangents, create_graph=True)
+        weighted = [(g * self.random_like(g)).sum() for g in first or () if g is not None
+                    and g.requires_grad]
+        if not weighted:
+            return
+        more = [t for t in tangents if t.requires_grad]
+        self.grad("second: of all", weighted, targets + more, None)
+        third = self.grad("second: of one", weighted[:1], targets, None, create_graph=True)
+        sums = [g.sum() for g in third or () if g is not None and g.requires_grad]
+        if sums:
+            self.grad("second: third", sums, targets, None)
+
+    # ---- aliasing
+
+    def writes(self):
+        """A write to one shows in others."""
+        everything = {**self.inputs, **{f"result {i}": t for i, t in enumerate(self.results)}}
+        for name, tensor in everything.items():
+            if not tensor.is_floating_point() or tensor.numel() == 0:
+                continue
+            before = {n: t._version for n, t in everything.items()}
+            try:
+                tensor.detach().add_(1)
+            except RuntimeError:
+                self.see(f"write to {name}", "raised")
+                continue
+            for other, shown in everything.items():
+                if other != name:
+                    self.see(f"write to {name} shows in {other}", elements(shown))
+                    self.see(f"write to {name} counts in {other}", shown._version - before[other])
