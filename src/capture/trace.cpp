@@ -4,6 +4,7 @@
 
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "capture/line.h"
 
 namespace fg::capture {
 
@@ -182,7 +183,7 @@ std::unique_ptr<Trace> trace(const Body& body, const Tensors& arguments,
       return LiftedAs{tensor, {ir::Role::Kind::parameter, parameters++}};
     };
   }
-  tracer.on_source = options.on_source;
+  tracer.on_source = options.on_source ? options.on_source : Callback<std::string()>(current_line);
   result->arguments = arguments.size();
   Tensors inside;
   for (size_t i = 0; i < arguments.size(); i++) {

@@ -43,7 +43,8 @@ struct Different {
 
 class CapturedVersions : public Versions {
  public:
-  explicit CapturedVersions(CompileOptions options) : options_(std::move(options)) {}
+  CapturedVersions(CompileOptions options, KernelOptions kernel)
+      : options_(std::move(options)), kernel_(std::move(kernel)) {}
 
   std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
                                  const Tensors& parameters, const FlatBody& body) override {
@@ -106,7 +107,7 @@ class CapturedVersions : public Versions {
       entry->structure = result.structure;
       return result.tensors;
     };
-    entry->version = std::make_unique<Version>(flat, different.tensors, trace, KernelOptions{});
+    entry->version = std::make_unique<Version>(flat, different.tensors, trace, kernel_);
     return entry;
   }
 
@@ -148,6 +149,7 @@ class CapturedVersions : public Versions {
   }
 
   CompileOptions options_;
+  KernelOptions kernel_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::string refused_, difference_;
@@ -156,7 +158,10 @@ class CapturedVersions : public Versions {
 }  // namespace
 
 std::shared_ptr<Versions> make_versions(CompileOptions options) {
-  return std::make_shared<CapturedVersions>(std::move(options));
+  return make_versions(std::move(options), {});
+}
+std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel) {
+  return std::make_shared<CapturedVersions>(std::move(options), std::move(kernel));
 }
 
 }  // namespace fg::compiler

@@ -39,7 +39,9 @@ class Versions {
   virtual std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
                                          const Tensors& parameters, const FlatBody& body) = 0;
 };
+struct KernelOptions;
 std::shared_ptr<Versions> make_versions(CompileOptions options);
+std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel);
 
 // Whether a function is being captured on this thread: what it calls is part of it.
 bool is_capturing();
@@ -51,8 +53,8 @@ using AsArgument = std::conditional_t<std::is_floating_point_v<T>, Tensor, T>;
 template <class F>
 class CompiledFunction {
  public:
-  CompiledFunction(F function, CompileOptions options)
-      : function_(std::move(function)), versions_(make_versions(std::move(options))) {}
+  CompiledFunction(F function, std::shared_ptr<Versions> versions)
+      : function_(std::move(function)), versions_(std::move(versions)) {}
 
   template <class... Args>
   auto operator()(const Args&... args) const {
@@ -111,7 +113,7 @@ class CompiledFunction {
 
 template <class F>
 compiler::CompiledFunction<std::decay_t<F>> compile(F&& function, CompileOptions options = {}) {
-  return {std::forward<F>(function), std::move(options)};
+  return {std::forward<F>(function), compiler::make_versions(std::move(options))};
 }
 
 }  // namespace fg

@@ -20,6 +20,7 @@ Kernel::Kernel(Function function, KernelOptions options)
     : function_(std::move(function)), options_(std::move(options)) {
   if (!options_.forward) options_.forward = interpret;
   if (!options_.backward) options_.backward = interpret;
+  if (!options_.partition) options_.partition = passes::partition_default;
 }
 
 static void add_seeds(const capture::Tracer& tracer, ir::Ends& inputs) {
@@ -46,7 +47,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
     capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
     Function gradient = capture::gradient_of(function_, all, false);
     std::scoped_lock lock(*function_.mutex);
-    result.saved = passes::partition_default(joint(gradient));
+    result.saved = options_.partition(joint(gradient));
   }
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;

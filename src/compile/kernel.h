@@ -15,8 +15,11 @@ using GraphCallable = Callback<Tensors(Tensors inputs)>;
 using Backend = Callback<GraphCallable(const ir::Graph& graph)>;
 GraphCallable interpret(const ir::Graph& graph);
 
+using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& joint)>;
+
 struct KernelOptions {
   Backend forward{}, backward{};  // none: interpret
+  Partition partition{};          // none: save what the backward reads
 };
 
 // The backward for the gradients that come: which of them do is part of what is captured.

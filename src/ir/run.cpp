@@ -36,6 +36,14 @@ static PhiloxKey key_of(const Operation& operation, const Tensor* values) {
   return {static_cast<uint64_t>(seed[0]), static_cast<uint64_t>(seed[1]) + operation.skip};
 }
 
+// An error inside captured code says where the user wrote what failed.
+[[noreturn]] static void name_line(const Error& error, const Graph& graph,
+                                   const Operation& operation) {
+  if (operation.source == 0) throw;
+  throw Error(error.kind(),
+              fmt::format("{} (captured from {})", error.what(), graph.sources[operation.source]));
+}
+
 void Runner::run_operation(const Operation& operation, Tensor* values) const {
   Tensor* outputs = values + operation.output;
   if (!operation.primitive) {
@@ -68,7 +76,11 @@ Tensors Runner::run(Tensors inputs) const {
   inputs.clear();
   for (size_t i = 0; i < graph_.operations.size(); i++) {
     if (i % 16 == 0) poll_interrupt();
-    run_operation(graph_.operations[i], values.data());
+    try {
+      run_operation(graph_.operations[i], values.data());
+    } catch (const Error& error) {
+      name_line(error, graph_, graph_.operations[i]);
+    }
     for (uint32_t k = first_[i]; k < first_[i + 1]; k++) values[last_[k]].reset();
   }
   Tensors outputs;

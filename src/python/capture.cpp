@@ -3,6 +3,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "base/fail.h"
+#include "compile/counters.h"
 #include "compile/version.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
@@ -14,6 +15,7 @@ namespace {
 
 // "file:line" of the innermost frame outside of this package.
 std::string user_line() {
+  WithLock lock;
   static const std::string package =
       nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
   PyFrameObject* frame = PyEval_GetFrame();
@@ -93,6 +95,11 @@ compiler::Backend backend_of(const nb::object& compiler) {
   return PythonBackend{Held(compiler)};
 }
 
+compiler::Partition partition_of(const std::string& name) {
+  if (name == "default") return passes::partition_default;
+  fail(ErrorKind::value, "partition: '{}' is not known; expected 'default' or 'min_cut'", name);
+}
+
 capture::OnLift on_lift_of(const nb::object& lift) {
   return [held = Held(lift)](const Tensor& tensor) {
     WithLock lock;
@@ -107,10 +114,10 @@ using compiler::Version;
 
 void make_version(Version* self, nb::object body, nb::object arguments,
                   std::vector<std::string> names, nb::object lift, nb::object forward,
-                  nb::object backward) {
+                  nb::object backward, const std::string& partition) {
   capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
   new (self) Version(PythonBody{Held(body)}, tensors_of(arguments.ptr(), "capture"), trace,
-                     {backend_of(forward), backend_of(backward)});
+                     {backend_of(forward), backend_of(backward), partition_of(partition)});
 }
 
 nb::list call_version(Version& version, nb::object inputs) {
@@ -128,11 +135,29 @@ Tensors run_graph(const PythonGraph& graph, const nb::args& args) {
   return graph.runner->run(std::move(inputs));
 }
 
+// One entry per input, operation and output: (op, name, target, args), as an fx graph has them.
 nb::tuple nodes_of(const PythonGraph& self) {
+  auto named = [](ir::ValueId value) -> nb::object {
+    return value == ir::kNoValue ? nb::none()
+                                 : nb::object(nb::str(fmt::format("%{}", value).c_str()));
+  };
+  auto all = [&](const std::vector<ir::ValueId>& values) {
+    nb::list names;
+    for (ir::ValueId value : values) names.append(named(value));
+    return nb::tuple(names);
+  };
   nb::list nodes;
-  for (const ir::Operation& operation : self.graph.operations) {
-    nodes.append(operation.primitive ? operation.primitive->name : "constant");
+  const ir::Graph& graph = self.graph;
+  for (size_t i = 0; i < graph.inputs.size(); i++) {
+    nodes.append(nb::make_tuple("placeholder", named(graph.inputs[i]), graph.input_roles[i].text(),
+                                nb::tuple()));
   }
+  for (const ir::Operation& operation : graph.operations) {
+    nodes.append(nb::make_tuple("call_function", named(operation.output),
+                                operation.primitive ? operation.primitive->name : "constant",
+                                all(operation.inputs)));
+  }
+  nodes.append(nb::make_tuple("output", "output", "output", all(graph.outputs)));
   return nb::tuple(nodes);
 }
 
@@ -147,7 +172,7 @@ void add_graph(nb::module_& module) {
       .def("__str__", [](const PythonGraph& self) { return self.graph.text(); })
       .def("__call__",
            [](const PythonGraph& self, nb::args args) { return tuple_of(run_graph(self, args)); })
-      .def_prop_ro("nodes", nodes_of);
+      .def_prop_ro("_nodes", nodes_of);
 }
 
 }  // namespace
@@ -156,7 +181,8 @@ void add_capture(nb::module_& module) {
   add_graph(module);
   nb::class_<Version>(module, "Version")
       .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("names"),
-           nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none())
+           nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
+           nb::arg("partition"))
       .def("matches",
            [](const Version& self, nb::object inputs) {
              return self.matches(tensors_of(inputs.ptr(), "a captured function"));
@@ -188,6 +214,15 @@ void add_capture(nb::module_& module) {
   module.def("same_storage", [](const Tensor& a, const Tensor& b) {
     return a.impl()->storage == b.impl()->storage;
   });
+  module.def("capture_counters", [] {
+    compiler::Counters counters = compiler::counters();
+    nb::dict reasons;
+    for (const auto& [reason, count] : counters.reasons) reasons[reason.c_str()] = count;
+    return nb::make_tuple(counters.captured, counters.calls, counters.eager, reasons);
+  });
+  module.def("count_capture", compiler::count_capture);
+  module.def("count_call", compiler::count_call);
+  module.def("count_eager", compiler::count_eager);
   module.def("is_capturing", [] { return modes.interpreter != nullptr; });
 }
 

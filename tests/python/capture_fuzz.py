@@ -37,12 +37,22 @@ def _same_kinds(one, two):
         numpy.signbit(one) == numpy.signbit(two))[~missing].all()
 
 
+def rounds(label, one, two):
+    """Sums of three or more gradients may be taken in another order."""
+    if not isinstance(one, numpy.ndarray) or not isinstance(two, numpy.ndarray):
+        return False
+    if not re.match("gradients of|second|backward|hook", label) or one.shape != two.shape:
+        return False
+    error = 1e-5 if one.dtype == numpy.float32 else 1e-11
+    return numpy.allclose(one, two, rtol=error, atol=error, equal_nan=True)
+
+
 def first_difference(one, two):
     """(label, eager, captured), or None."""
     for (label, value), (other, found) in zip(one, two):
         if label != other:
             return f"{label} / {other}", value, found
-        if not same(value, found):
+        if not same(value, found) and not rounds(label, value, found):
             return label, value, found
     if len(one) != len(two):
         return "length", len(one), len(two)

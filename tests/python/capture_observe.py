@@ -47,7 +47,9 @@ class Subject:
 
 
 def is_refusal(error):
-    return isinstance(error, RuntimeError) and "captur" in str(error)
+    text = str(error)
+    return isinstance(error, RuntimeError) and (
+        "captur" in text and "graph after" not in text or "not known here" in text)
 
 
 def elements(tensor):
@@ -64,6 +66,14 @@ def leaves_of(tree, found):
     if isinstance(tree, (list, tuple)):
         return type(tree)(leaves_of(item, found) for item in tree)
     return tree
+
+
+def _has_history(tensor):
+    """False for a view that lost it: its base was written to in a way that it does not allow."""
+    try:
+        return tensor.is_leaf is not None
+    except RuntimeError:
+        return False
 
 
 class Observation:
@@ -136,6 +146,9 @@ class Observation:
     def see_tensor(self, label, tensor, known):
         self.see(f"{label} kind", (str(tensor.dtype), tuple(tensor.shape)))
         self.see(f"{label} strides", tensor.stride())
+        self.see(f"{label} values", elements(tensor))
+        if self.attempt(f"{label} history", lambda: str(tensor.is_leaf)) is None:
+            return
         self.see(f"{label} requires_grad", tensor.requires_grad)
         self.see(f"{label} is_leaf", tensor.is_leaf)
         self.see(f"{label} is_view", tensor._is_view())
@@ -143,7 +156,6 @@ class Observation:
         place = [j for j, other in enumerate(known) if other is base][:1] if base is not None else 0
         self.see(f"{label} base", place)
         self.see(f"{label} retains_grad", tensor.retains_grad)
-        self.see(f"{label} values", elements(tensor))
 
     def after(self):
         """What the caller does with the results."""
@@ -161,8 +173,9 @@ class Observation:
 
     def roots(self):
         found = []
-        for tensor in [*self.results, *self.inputs.values()]:
-            if tensor.requires_grad and not any(tensor is other for other in found):
+        changed = [t for t in self.inputs.values() if _has_history(t) and not t.is_leaf]
+        for tensor in [*self.results, *changed]:
+            if _has_history(tensor) and tensor.requires_grad and not any(tensor is other for other in found):
                 found.append(tensor)
         return found
 
@@ -187,7 +200,8 @@ class Observation:
         if not roots:
             return
         tangents = [self.random_like(root) for root in roots]
-        inside = [t for t in self.tensors.values() if t.requires_grad and not t.is_leaf]
+        inside = [t for t in self.tensors.values() if t.requires_grad and _has_history(t)
+                  and not t.is_leaf]
         targets = self.leaves + inside
         if not targets:
             return

@@ -67,9 +67,9 @@ class Program:
             return f"[{', '.join(r)}]"
         if self.shape == 2:
             return f"({''.join(x + ', ' for x in r)}None, 7)"
-        items = ", ".join(r[1:])
+        items = "".join(x + ", " for x in r[1:])
         first = r[0] if r else "None"
-        return f"{{'first': {first}, 'rest': [{items}, {{'n': 3, 'none': None}}], 's': 'text'}}"
+        return f"{{'first': {first}, 'rest': [{items}{{'n': 3, 'none': None}}], 's': 'text'}}"
 
     def text(self):
         lines = [f"# seed {self.seed}"]

@@ -2,4 +2,20 @@
 
 from foregrad.compiler._compile import CaptureError, Compiled, compile, counters  # noqa: F401
 
-__all__ = ["CaptureError", "Compiled", "compile", "counters"]
+from foregrad.compiler._graph import Graph, Node  # noqa: F401
+from foregrad.compiler._aot import (  # noqa: F401
+    aot_function,
+    aot_module,
+    aot_module_simplified,
+    compiled_function,
+    compiled_module,
+    default_partition,
+    make_boxed_compiler,
+    make_boxed_func,
+    min_cut_rematerialization_partition,
+    nop,
+)
+
+__all__ = ["CaptureError", "Compiled", "compile", "counters", "aot_function", "aot_module",
+           "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
+           "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop"]

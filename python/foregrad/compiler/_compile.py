@@ -1,6 +1,7 @@
 """compile(): a function that captures itself on its first call and runs what it captured."""
 
 import functools
+import sys
 import threading
 import warnings
 
@@ -18,11 +19,12 @@ class CaptureError(RuntimeError):
 
 
 class Counters:
-    """How often functions were captured, ran as captured, or eagerly."""
+    """How often functions were captured, ran as captured code, or eagerly and why."""
 
-    def __init__(self):
-        self.captured = self.calls = self.eager = 0
-        self.reasons = {}
+    captured = property(lambda self: _C.capture_counters()[0])
+    calls = property(lambda self: _C.capture_counters()[1])
+    eager = property(lambda self: _C.capture_counters()[2])
+    reasons = property(lambda self: _C.capture_counters()[3])
 
     def __repr__(self):
         return (f"Counters(captured={self.captured}, calls={self.calls}, eager={self.eager}, "
@@ -41,10 +43,11 @@ class _Entry:
 class Compiled:
     """The versions of one function."""
 
-    def __init__(self, function, fullgraph=False, forward=None, backward=None):
+    def __init__(self, function, fullgraph=False, forward=None, backward=None,
+                 partition="default"):
         self.function = function
         self.fullgraph = fullgraph
-        self.forward, self.backward = forward, backward
+        self.forward, self.backward, self.partition = forward, backward, partition
         self.entries = {}  # by structure of the arguments
         self.floats_are_constant = False
         self.count = 0
@@ -52,8 +55,10 @@ class Compiled:
         self.lock = threading.RLock()
 
     def __call__(self, *args, **kwargs):
-        if _C.is_capturing() or self.refused:
-            counters.eager += self.refused is not None
+        if _C.is_capturing():
+            return self.function(*args, **kwargs)
+        if self.refused:
+            _C.count_eager(self.refused)
             return self.function(*args, **kwargs)
         tensors, floats, objects = [], [], []
         tree = _tree.flatten((args, kwargs), tensors, floats, objects)
@@ -67,7 +72,7 @@ class Compiled:
                 entry = self.find(key, inputs) or self.capture((args, kwargs), key, inputs, objects)
             if entry is None:
                 return self(*args, **kwargs) if self.retry() else self.function(*args, **kwargs)
-        counters.calls += 1
+        _C.count_call()
         entry, inputs = entry
         return entry.result(entry.version(inputs))
 
@@ -106,7 +111,7 @@ class Compiled:
             self.refuse_call(error)
             return None
         self.count += 1
-        counters.captured += 1
+        _C.count_capture()
         self.entries.setdefault(key, []).append(entry)
         found = entry.snapshot.tensors
         return entry, inputs + [found[i] for i in entry.version.lifted]
@@ -117,20 +122,41 @@ class Compiled:
         results = []
         body = _Body(self, arguments, results)
         entry.version = _C.Version(body, inputs, [], _Lift(entry.snapshot.tensors), self.forward,
-                                   self.backward)
+                                   self.backward, self.partition)
         entry.result = _Rebuild(results[0])
 
     def refuse_call(self, error):
-        """What capture refuses runs eagerly; said once."""
-        self.refuse(f"{_name(self.function)} runs eagerly: {error}")
+        """What capture refuses runs eagerly; said once, with the line that stood in the way."""
+        self.refuse(f"{_name(self.function)} runs eagerly: {error}{_line_of(error)}")
 
     def refuse(self, why):
-        self.refused = why
-        counters.reasons[why] = counters.reasons.get(why, 0) + 1
-        counters.eager += 1
         if self.fullgraph:
             raise CaptureError(why)
-        warnings.warn(why, stacklevel=5)
+        self.refused = why
+        if _C.count_eager(why):
+            warnings.warn(why, stacklevel=_caller_level())
+
+
+_PACKAGE = __file__.rsplit("compiler", 1)[0]
+
+
+def _caller_level():
+    """How far up the stack the user's own code is."""
+    level, frame = 2, sys._getframe(2)
+    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
+        level, frame = level + 1, frame.f_back
+    return level
+
+
+def _line_of(error):
+    """Where in the user's code an exception was raised."""
+    line, traceback = "", error.__traceback__
+    while traceback is not None:
+        file = traceback.tb_frame.f_code.co_filename
+        if not file.startswith(_PACKAGE):
+            line = f" ({file}:{traceback.tb_lineno})"
+        traceback = traceback.tb_next
+    return line
 
 
 def _name(function):

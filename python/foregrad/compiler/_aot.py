@@ -1,0 +1,90 @@
+"""aot_function and its like: functions whose graphs are compiled by the caller's compilers."""
+
+import functools
+
+from foregrad.compiler._compile import Compiled, CompiledObject
+
+
+def nop(graph, example_inputs):
+    """The compiler that changes nothing: the graph runs as it is."""
+    return graph
+
+
+def make_boxed_func(function):
+    """A callable that takes one list of inputs, which it may empty."""
+
+    def boxed(args):
+        return function(*args)
+
+    boxed._boxed_call = True
+    return boxed
+
+
+def make_boxed_compiler(compiler):
+    """A compiler whose results take one list of inputs."""
+
+    @functools.wraps(compiler)
+    def boxed_compiler(graph, example_inputs):
+        return make_boxed_func(compiler(graph, example_inputs))
+
+    return boxed_compiler
+
+
+class _Partition:
+    """Names a way of splitting the joint graph; the library does it."""
+
+    def __init__(self, name, documentation):
+        self.__name__ = self.name = name
+        self.__doc__ = documentation
+
+    def __repr__(self):
+        return f"<partition {self.name}>"
+
+    def __call__(self, *args, **kwargs):
+        raise NotImplementedError(
+            f"{self.name}: the library splits joint graphs itself; pass this as partition_fn")
+
+
+default_partition = _Partition("default", "Saves what the backward reads.")
+min_cut_rematerialization_partition = _Partition(
+    "min_cut", "Saves the smallest values from which the backward can compute what it reads.")
+
+
+def _partition_name(partition_fn):
+    if isinstance(partition_fn, _Partition):
+        return partition_fn.name
+    raise TypeError("partition_fn: expected default_partition or "
+                    f"min_cut_rematerialization_partition, got {partition_fn!r}; a partitioner of "
+                    "one's own is not here yet")
+
+
+def aot_function(fn, fw_compiler, bw_compiler=None, partition_fn=default_partition,
+                 decompositions=None, num_params_buffers=0, keep_inference_input_mutations=False,
+                 inference_compiler=None, *, dynamic=False, enable_log=True,
+                 disable_functionalization=False):
+    """`fn` captured ahead of time: compilers get its forward and backward graphs.
+
+    What cannot be captured is an error. A compiler is called with a graph and example inputs, and
+    returns what runs in its place.
+    """
+    if decompositions:
+        raise NotImplementedError("aot_function: decompositions are not here yet; graphs are made of "
+                                  "primitives already")
+    return functools.update_wrapper(
+        Compiled(fn, fullgraph=True, forward=fw_compiler, backward=bw_compiler or fw_compiler,
+                 partition=_partition_name(partition_fn)), fn, updated=())
+
+
+def aot_module(mod, *args, **kwargs):
+    """As aot_function, for an object with forward and parameters."""
+    return CompiledObject(mod, aot_function(mod, *args, **kwargs))
+
+
+def aot_module_simplified(mod, args, fw_compiler, bw_compiler=None,
+                          partition_fn=default_partition, **kwargs):
+    """As aot_module; `args` are example inputs, which are not needed here."""
+    return aot_module(mod, fw_compiler, bw_compiler, partition_fn, **kwargs)
+
+
+compiled_function = aot_function
+compiled_module = aot_module

@@ -1,0 +1,25 @@
+// Where captured code of C++ comes from: operations that run while a Line is alive name it.
+//
+//   fg::capture::Line here;  // this file and line
+#pragma once
+
+#include <source_location>
+#include <string>
+
+namespace fg::capture {
+
+class Line {
+ public:
+  explicit Line(std::source_location at = std::source_location::current());
+  ~Line();
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+ private:
+  friend std::string current_line();
+  std::source_location at_;
+  Line* outer_;
+};
+std::string current_line();  // "file:line" of the innermost one; empty without
+
+}  // namespace fg::capture
