@@ -53,6 +53,11 @@ Tensor CustomNode::with_history(Tensor output, uint32_t number, Role role, bool 
     if (output.is_leaf() && output.requires_grad()) {
       fail("{}: a leaf variable that requires grad is being used in an in-place operation", name());
     }
+    if (output.is_view() && output._base().requires_grad() && output._base().is_leaf()) {
+      fail(
+          "{}: a view of a leaf variable that requires grad is being used in an in-place operation",
+          name());
+    }
     if (output.is_view() && outputs > 1) {
       fail(
           "{}: a function that modifies a view in place may return one tensor only; clone the "
@@ -77,7 +82,10 @@ Tensor CustomNode::with_history(Tensor output, uint32_t number, Role role, bool 
 }
 
 void CustomNode::finish(const Tensors& inputs, Tensors& outputs) {
-  for (const Tensor& dirty : marks.dirty) dirty.impl()->bump_version();
+  for (const Tensor& dirty : marks.dirty) {
+    refuse_outside(dirty, name());
+    dirty.impl()->bump_version();
+  }
   check_dirty(outputs);
   int differentiable_outputs = 0;
   for (size_t i = 0; i < outputs.size(); i++) {

@@ -126,7 +126,14 @@ autograd::HookHandle Tensor::register_hook(Callback<Tensor(const Tensor&)> hook)
         "register_hook: the tensor does not require grad, so the hook would never run; call "
         "requires_grad_() first");
   }
+  autograd::refuse_outside(*this, "register_hook");
   autograd::Edge edge = autograd::gradient_edge(*this);
+  if (!edge.is_valid()) {  // a view that was made in no_grad mode: nothing will ever reach it
+    Ref<autograd::NodeHooks>& hooks = ensure_meta(*this).leaf_hooks;
+    if (!hooks) hooks = Ref<autograd::NodeHooks>::adopt(new autograd::NodeHooks);
+    return hooks->add(hooks->tensor, 0, std::move(hook));
+  }
+  edge.node->check_watched(edge.input_nr);
   return edge.node->add_tensor_hook(static_cast<int>(edge.input_nr), std::move(hook));
 }
 
@@ -137,6 +144,7 @@ autograd::HookHandle Tensor::register_post_accumulate_grad_hook(
         "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate "
         "gradients; use register_hook for others");
   }
+  autograd::refuse_outside(*this, "register_post_accumulate_grad_hook");
   return autograd::grad_accumulator(*this)->add_post_accumulate_hook(std::move(hook));
 }
 
@@ -145,7 +153,9 @@ void Tensor::retain_grad() const {
     fail("retain_grad: the tensor does not require grad; call requires_grad_() first");
   }
   if (is_leaf() || meta_of(*this)->retains_grad) return;
+  autograd::refuse_outside(*this, "retain_grad");
   Ref<autograd::Node> node = grad_fn();
+  node->check_watched(static_cast<uint32_t>(output_nr()));
   AutogradMeta* meta = meta_of(*this);
   meta->retains_grad = true;
   // The node must not keep the tensor alive: that would be a cycle.

@@ -107,6 +107,8 @@ HookHandle Node::register_hook(NodePostHook hook) {
   return hooks.add(hooks.post, 0, std::move(hook));
 }
 
+template HookHandle NodeHooks::add(HookList<TensorHook>&, int, TensorHook);
+
 HookHandle Node::add_tensor_hook(int output, TensorHook hook) {
   NodeHooks& hooks = ensure_hooks();
   return hooks.add(hooks.tensor, output, std::move(hook));

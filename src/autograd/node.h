@@ -112,6 +112,9 @@ class Node : public Faced {
   virtual Tensors apply(Tensors&& grads) = 0;
   // Frees what was saved for backward; using the node again is an error afterwards.
   virtual void release_variables() {}
+  // Someone wants to see the gradient of a forward output on its way: refuses where it would be
+  // only a part of it.
+  virtual void check_watched(uint32_t) const {}
   // What the node keeps for backward, with PyTorch's names: "self", "other", "result".
   virtual size_t saved_count() const { return 0; }
   virtual SavedValue* saved_value(size_t) { return nullptr; }

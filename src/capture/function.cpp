@@ -24,23 +24,20 @@ Dims tangent_strides(const Tensor& output) {
 Function function_of(std::shared_ptr<Trace> trace) {
   Function result;
   result.mutex = std::make_shared<std::mutex>();
-  const auto& roles = trace->tracer.graph.input_roles;
-  const auto& inputs = trace->tracer.graph.inputs;
   for (const Lifted& input : trace->inputs()) {
     result.inputs.push_back({input.leaf, input.value, input.needs_grad});
-    for (size_t i = 0; i < inputs.size(); i++) {
-      if (inputs[i] == input.value) result.input_roles.push_back(roles[i]);
-    }
+    result.input_roles.push_back(input.role);
   }
   for (const Mutation& mutation : trace->mutations) {
     Role role{Role::Kind::mutation, static_cast<int64_t>(mutation.input)};
-    result.outputs.push_back(
-        {trace->inputs()[mutation.input].inside, mutation.value, mutation.differentiable, role});
+    result.outputs.push_back({trace->inputs()[mutation.input].inside, mutation.value,
+                              mutation.differentiable, role, mutation.inner});
   }
   for (size_t i = 0; i < trace->results.size(); i++) {
     const Result& one = trace->results[i];
     Role role{Role::Kind::output, static_cast<int64_t>(i)};
-    result.outputs.push_back({one.base, one.value, one.differentiable, role});
+    uint32_t version = one.fresh ? one.base.impl()->storage->version.load() : 0;
+    result.outputs.push_back({one.base, one.value, one.differentiable, role, one.inner, version});
   }
   result.end = trace->tracer.graph.operations.size();
   result.trace = std::move(trace);

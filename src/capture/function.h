@@ -19,6 +19,8 @@ struct Function {
     ir::ValueId value;
     bool differentiable;
     ir::Role role;
+    bool inner = false;    // another output is computed from it
+    uint32_t version = 0;  // of fresh memory
   };
   std::shared_ptr<Trace> trace;
   std::shared_ptr<std::mutex> mutex;  // guards the trace, which grows

@@ -18,6 +18,7 @@ struct Mutation {
   ir::ValueId value;
   bool differentiable;  // autograd saw the write
   uint32_t bumps;       // of the version
+  bool inner = false;   // another output is computed from it
 };
 
 // New sizes and strides of an input.
@@ -32,6 +33,11 @@ struct Result {
   Tensor base;
   ir::ValueId value;
   bool differentiable;
+  bool inner;  // another output is computed from it
+  // Memory of its own, or of an input or another result; a view of that to autograd, but not one
+  // that can be made again.
+  bool fresh;
+  std::optional<size_t> view_of_input{}, view_of_result{};
 };
 
 struct Step {
@@ -44,7 +50,8 @@ struct Output {
   bool defined = true, of_input = false;
   size_t of = 0;          // which input or result
   bool itself = false;    // not a view of it
-  bool detached = false;  // shares memory but no history: starts from this geometry
+  bool detached = false;  // shares memory but no history: has this geometry
+  bool own_version = false;
   Dims sizes, strides;
   Dim offset = 0;  // from the first element of the base
   std::vector<Step> steps;
@@ -72,6 +79,9 @@ struct TraceOptions {
   OnLift on_lift{};                  // default: any tensor, no name
   Callback<std::string()> on_source{};
 };
+// Whether someone else waits for the gradient of a tensor.
+bool has_caller_hooks(const Tensor& tensor);
+
 // Calls `body` once with tensors that stand for the arguments. Each argument is another tensor.
 std::unique_ptr<Trace> trace(const Body& body, const Tensors& arguments,
                              const TraceOptions& options = {});

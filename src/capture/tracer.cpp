@@ -1,7 +1,6 @@
 #include "capture/tracer.h"
 
-#include <algorithm>
-
+#include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
 #include "ops/copy.h"
@@ -13,14 +12,15 @@ using ir::kNoValue;
 using ir::ValueId;
 
 // Elements from the first to the last that a geometry reaches.
-static Dim reach(const Tensor& tensor) {
+static Dim reach(const Dims& sizes, const Dims& strides) {
   Dim last = 0;
-  for (size_t i = 0; i < tensor.sizes().size(); i++) {
-    if (tensor.sizes()[i] == 0) return 0;
-    last += (tensor.sizes()[i] - 1) * tensor.strides()[i];
+  for (size_t i = 0; i < sizes.size(); i++) {
+    if (sizes[i] == 0) return 0;
+    last += (sizes[i] - 1) * strides[i];
   }
   return last + 1;
 }
+static Dim reach(const Tensor& tensor) { return reach(tensor.sizes(), tensor.strides()); }
 
 bool contains_memory(const Tensor& whole, const Tensor& part) {
   Dim begin = whole.impl()->offset, first = part.impl()->offset;
@@ -28,11 +28,6 @@ bool contains_memory(const Tensor& whole, const Tensor& part) {
 }
 
 namespace {
-
-bool same_geometry(const Tensor& a, const Tensor& b) {
-  return a.impl()->offset == b.impl()->offset && a.sizes() == b.sizes() &&
-         a.strides() == b.strides();
-}
 
 Tensor abstract_like(const Tensor& tensor) {
   Tensor result =
@@ -63,18 +58,45 @@ void Tracer::forget(size_t count) {
   }
 }
 
+Tracer::Geometry::Geometry(const Tensor& tensor)
+    : sizes(tensor.sizes()), strides(tensor.strides()), offset(tensor.impl()->offset) {}
+
+Dim Tracer::Geometry::reach() const { return capture::reach(sizes, strides); }
+
+size_t Tracer::GeometryHash::operator()(const Geometry& geometry) const {
+  auto hash = static_cast<size_t>(geometry.offset.hint());
+  for (const Dims* dims : {&geometry.sizes, &geometry.strides}) {
+    for (Dim dim : *dims) hash = hash * 0x9E3779B97F4A7C15 + static_cast<size_t>(dim.hint());
+  }
+  return hash;
+}
+
+// What the backward of a node does comes from the line that made the node (row B57).
 uint32_t Tracer::source() {
+  if (backward) {
+    autograd::GraphTask* task = autograd::current_task();
+    if (!task || !task->current_node) return 0;
+    auto found = lines_.find(task->current_node->sequence_nr());
+    return found == lines_.end() ? 0 : found->second;
+  }
   if (!on_source) return 0;
   std::string text = on_source();
   if (text.empty()) return 0;
   auto [place, fresh] = sources_.try_emplace(text, graph.sources.size());
   if (fresh) graph.sources.push_back(std::move(text));
+  lines_[graph_counters.next_sequence_nr] = place->second;  // the node that is recorded next
   return place->second;
 }
 
 void Tracer::add(ir::Operation operation) {
   operation.backward = backward;
+  ran_backward |= !backward && autograd::current_task() != nullptr;
   operation.source = source();
+  bool owns = operation.primitive && operation.primitive->kind != ir::Kind::view;
+  fresh_.resize(graph.values.size());
+  for (int i = 0; i < operation.outputs(); i++) {
+    fresh_[operation.output + static_cast<ValueId>(i)] = owns;
+  }
   graph.operations.push_back(std::move(operation));
 }
 
@@ -92,7 +114,7 @@ ValueId Tracer::call(const ir::PrimitiveInfo& primitive, std::vector<ValueId> in
 
 Tensor Tracer::add_input(const Tensor& like, ir::Role role) {
   Tensor input = abstract_like(like);
-  memories_[input.impl()->storage.get()] = {input, graph.add_input(ir::info_of(input), role)};
+  memories_[input.impl()->storage.get()] = Memory(input, graph.add_input(ir::info_of(input), role));
   if (like.requires_grad()) input.requires_grad_();
   return input;
 }
@@ -103,12 +125,12 @@ Tensor Tracer::add_argument(const Tensor& real, ir::Role role) {
   Ref<autograd::Node> entry;
   if (real.requires_grad() && !real.is_leaf()) {
     inside = abstract_like(real);
-    memories_[inside.impl()->storage.get()] = {inside, graph.inputs.back()};
+    memories_[inside.impl()->storage.get()] = Memory(inside, graph.inputs.back());
     entry = Ref<autograd::Node>::adopt(new ArgumentNode(leaf));
     autograd::set_gradient_edge(inside, {entry, 0});
   }
   lifted_.push_back({real, leaf, inside, entry, inside.impl()->storage, graph.inputs.back(),
-                     real.requires_grad()});
+                     graph.input_roles.back(), real.requires_grad()});
   inside_[real.impl()] = {real, inside};
   inside_storage_.try_emplace(real.impl()->storage.get(), inside);
   return inside;
@@ -120,16 +142,23 @@ Tensor Tracer::alias_of_lifted(const Tensor& tensor) {
   if (found == inside_storage_.end() || tensor.requires_grad()) return {};
   const Tensor& base = found->second;
   if (tensor.dtype() != base.dtype() || !contains_memory(base, tensor)) return {};
-  return alias(base, tensor.sizes(), tensor.strides(), tensor.impl()->offset);
+  Tensor result = alias(base, tensor.sizes(), tensor.strides(), tensor.impl()->offset);
+  if (tensor.impl()->own_version) {
+    result.impl()->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
+  }
+  return result;
 }
 
 Tensor Tracer::stand_in(const Tensor& tensor) {
   if (!tensor.defined() || tensor.is_abstract()) return tensor;
   if (tensor.impl()->storage->made_in_capture()) return tensor;
   if (auto found = inside_.find(tensor.impl()); found != inside_.end()) return found->second.second;
+  if (LiftedAs as = on_lift(tensor, true); as.tensor.defined()) {
+    return add_argument(as.tensor, as.role);
+  }
   Tensor inside = alias_of_lifted(tensor);
   if (!inside.defined()) {
-    LiftedAs as = on_lift(tensor);
+    LiftedAs as = on_lift(tensor, false);
     Tensor lifted = add_argument(as.tensor, as.role);
     if (as.tensor.is_same(tensor)) return lifted;
     inside = alias_of_lifted(tensor);
@@ -152,7 +181,7 @@ Tracer::Memory& Tracer::add_constant(const Tensor& tensor) {
   ir::Operation operation;
   operation.constant = base;
   operation.output = graph.add_value(ir::info_of(base));
-  Memory memory{base, operation.output};
+  Memory memory(base, operation.output);
   add(std::move(operation));
   return memories_[impl.storage.get()] = std::move(memory);
 }
@@ -182,17 +211,15 @@ ValueId Tracer::read(const Tensor& given) {
     fail("capture: a view as another dtype is not captured yet; convert with to() instead");
   }
   bool number = tensor.impl()->wrapped_number;
-  if (same_geometry(tensor, memory.base)) return as_number(memory.value, number);
+  if (Geometry(tensor) == *memory.geometry) return as_number(memory.value, number);
   return as_number(read_part(memory, tensor), number);
 }
 
 ValueId Tracer::read_part(Memory& memory, const Tensor& view) {
-  for (const Memory::Part& part : memory.parts) {
-    if (same_geometry(part.view, view)) return part.value;
-  }
-  const Tensor& base = memory.base;
-  Dim offset = view.impl()->offset - base.impl()->offset;
-  if (!contains_memory(base, view)) {
+  auto [place, added] = memory.parts.try_emplace(Geometry(view), kNoValue);
+  if (!added) return place->second;
+  Dim offset = view.impl()->offset - memory.geometry->offset;
+  if (offset < 0 || offset + Geometry(view).reach() > memory.geometry->reach()) {
     fail(
         "capture: a view reaches elements of its storage outside of the tensor that was given to "
         "the function; pass the whole tensor");
@@ -201,8 +228,7 @@ ValueId Tracer::read_part(Memory& memory, const Tensor& view) {
   ir::ValueInfo info{view.sizes(), view.strides(), view.dtype()};
   ValueId value =
       call(ops::window(), {memory.value}, std::make_shared<const ops::WindowParams>(params), info);
-  memory.parts.push_back({view, value});
-  return value;
+  return place->second = value;
 }
 
 bool Tracer::was_written(const Tensor& tensor) const {
@@ -214,7 +240,9 @@ Tensor Tracer::base_of(const Tensor& tensor) { return memory_of(tensor).base; }
 
 const ViewStep* Tracer::step_of(const Tensor& view) const {
   auto found = steps_.find(view.impl());
-  return found == steps_.end() ? nullptr : &found->second.second;
+  if (found == steps_.end()) return nullptr;
+  const ViewStep& step = found->second.second;  // unless the view got another shape since
+  return step.sizes == view.sizes() && step.strides == view.strides() ? &step : nullptr;
 }
 
 void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, const void* params,
@@ -222,13 +250,11 @@ void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, c
   output = alias(input, meta.sizes, meta.strides, meta.offset);
   Memory& memory = memory_of(input);
   ir::ParamsRef shared = primitive.params->empty ? nullptr : primitive.params->share(params);
-  steps_[output.impl()] = {output, {input, &primitive, shared}};
-  if (primitive.from_storage || same_geometry(output, memory.base)) return;
-  for (const Memory::Part& part : memory.parts) {
-    if (same_geometry(part.view, output)) return;
-  }
+  steps_[output.impl()] = {output, {input, &primitive, shared, meta.sizes, meta.strides}};
+  if (primitive.from_storage || Geometry(output) == *memory.geometry) return;
+  if (memory.parts.count(Geometry(output)) > 0) return;
   ValueId value = call(primitive, {read(input)}, std::move(shared), ir::info_of(output));
-  memory_of(input).parts.push_back({alias(output), value});
+  memory_of(input).parts.emplace(Geometry(output), value);
 }
 
 // Random numbers come from a seed, an input; each call knows how many were drawn before it.
@@ -284,42 +310,39 @@ void Tracer::evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, c
   if (!primitive.params->empty) operation.params = primitive.params->share(params);
   if (operation.is_random()) draw(operation, operands, params, metas[0]);
   for (int i = 0; i < primitive.outputs; i++) {
-    bool strided = metas[i].strides.size() == metas[i].sizes.size();
-    outputs[i] = abstract_tensor(metas[i].sizes,
-                                 strided ? metas[i].strides : contiguous_strides(metas[i].sizes), 0,
-                                 metas[i].dtype);
+    outputs[i] = abstract_tensor(metas[i].sizes, ir::strides_of(metas[i]), 0, metas[i].dtype);
     ValueId value = graph.add_value(ir::info_of(outputs[i]));
     if (i == 0) operation.output = value;
-    memories_[outputs[i].impl()->storage.get()] = {outputs[i], value};
+    memories_[outputs[i].impl()->storage.get()] = Memory(outputs[i], value);
   }
   add(std::move(operation));
 }
 
-ValueId Tracer::own(ValueId value, const std::vector<ValueId>& others) {
-  bool shared = std::find(others.begin(), others.end(), value) != others.end();
-  for (size_t i = graph.operations.size(); i-- > 0 && !shared;) {
-    const ir::Operation& made = graph.operations[i];
-    if (value < made.output || value >= made.output + static_cast<ValueId>(made.outputs()))
-      continue;
-    if (made.primitive && made.primitive->kind != ir::Kind::view) return value;
-    break;
+void Tracer::settle(const Tensor& tensor, std::unordered_set<ValueId>& others) {
+  Memory& memory = memory_of(tensor);
+  ValueId value = memory.value;
+  bool fresh = value < fresh_.size() && fresh_[value];
+  if (others.count(value) > 0 || !fresh) {
+    ir::ValueInfo info = graph.values[value];
+    ops::RestrideParams params{info.strides};
+    memory.value =
+        call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params), info);
+    memory.parts.clear();
   }
-  ir::ValueInfo info = graph.values[value];
-  ops::RestrideParams params{info.strides};
-  return call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params), info);
+  others.insert(memory.value);
 }
 
 // The value of the whole storage after a write to `self`.
 ValueId Tracer::put(Memory& memory, const Tensor& self, ValueId value) {
-  const Tensor& base = memory.base;
-  ir::ValueInfo info{base.sizes(), base.strides(), base.dtype()};
-  if (same_geometry(self, base)) {
-    if (graph.values[value].strides == base.strides()) return as_number(value, false);
-    ops::RestrideParams params{base.strides()};
+  const Geometry& whole = *memory.geometry;
+  ir::ValueInfo info{whole.sizes, whole.strides, memory.base.dtype()};
+  if (Geometry(self) == *memory.geometry) {
+    if (graph.values[value].strides == whole.strides) return as_number(value, false);
+    ops::RestrideParams params{whole.strides};
     return call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params),
                 info);
   }
-  ops::WindowParams params{self.sizes(), self.strides(), self.impl()->offset - base.impl()->offset};
+  ops::WindowParams params{self.sizes(), self.strides(), self.impl()->offset - whole.offset};
   return call(ops::put_window(), {memory.value, value},
               std::make_shared<const ops::WindowParams>(params), info);
 }

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "autograd/node.h"
 #include "ir/graph.h"
@@ -15,6 +16,7 @@ struct ViewStep {
   Tensor of;
   const ir::PrimitiveInfo* primitive;
   ir::ParamsRef params;
+  Dims sizes, strides;  // of the view when it was made
 };
 
 // A tensor of the caller and what stands for it while the function is traced.
@@ -25,6 +27,7 @@ struct Lifted {
   Ref<autograd::Node> entry;  // then the first node of its history
   Ref<Storage> storage;       // of `inside`, unless the function replaces it
   ir::ValueId value;
+  ir::Role role;
   bool needs_grad;
 };
 
@@ -33,7 +36,8 @@ struct LiftedAs {
   Tensor tensor;
   ir::Role role;
 };
-using OnLift = Callback<LiftedAs(const Tensor& tensor)>;
+// `exactly`: only if the tensor itself is one that is read anew at every call; else nothing.
+using OnLift = Callback<LiftedAs(const Tensor& tensor, bool exactly)>;
 
 class Tracer : public ir::Interpreter {
  public:
@@ -46,7 +50,8 @@ class Tracer : public ir::Interpreter {
   OnLift on_lift;
   // The user's line that is running; none: unknown.
   Callback<std::string()> on_source;
-  bool backward = false;  // what is traced now belongs to the backward
+  bool backward = false;      // what is traced now belongs to the backward
+  bool ran_backward = false;  // the function itself computed gradients
 
   // A new input that looks like `like`. It is no leaf when `like` is none.
   Tensor add_input(const Tensor& like, ir::Role role);
@@ -56,9 +61,9 @@ class Tracer : public ir::Interpreter {
   // Lets go of the first tensors from outside; they may not be met from now on.
   void forget(size_t count);
 
-  // The same elements in memory that nothing else has: a copy of what is an input, a view or one of
-  // `others`.
-  ir::ValueId own(ir::ValueId value, const std::vector<ir::ValueId>& others);
+  // From now on the storage of a tensor is memory that nothing else has: what is an input, a view
+  // or one of `others` is copied.
+  void settle(const Tensor& tensor, std::unordered_set<ir::ValueId>& others);
   // The value that a tensor holds now.
   ir::ValueId read(const Tensor& tensor);
   bool was_written(const Tensor& tensor) const;
@@ -79,16 +84,26 @@ class Tracer : public ir::Interpreter {
   Tensor stand_in(const Tensor& tensor) override;
 
  private:
+  struct Geometry {
+    Dims sizes, strides;
+    Dim offset;
+    Dim reach() const;
+    explicit Geometry(const Tensor& tensor);
+    bool operator==(const Geometry&) const = default;
+  };
+  struct GeometryHash {
+    size_t operator()(const Geometry& geometry) const;
+  };
   // What a storage holds.
   struct Memory {
+    Memory() = default;
+    Memory(const Tensor& base, ir::ValueId value)
+        : base(base), geometry(Geometry(base)), value(value) {}
     Tensor base;
+    std::optional<Geometry> geometry;  // of the value; the base itself may get another one
     ir::ValueId value = ir::kNoValue;
     bool written = false;
-    struct Part {
-      Tensor view;
-      ir::ValueId value;
-    };
-    std::vector<Part> parts{};  // of the current value
+    std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
   };
   Memory& memory_of(const Tensor& tensor);
   Memory& add_constant(const Tensor& tensor);
@@ -105,6 +120,8 @@ class Tracer : public ir::Interpreter {
                    ir::ParamsRef params, ir::ValueInfo info);
   uint32_t source();
 
+  std::vector<bool> fresh_;                       // by value: in memory of its own
+  std::unordered_map<uint64_t, uint32_t> lines_;  // of nodes, by sequence number
   std::unordered_map<const Storage*, Memory> memories_;
   std::vector<Lifted> lifted_;
   // By tensor, and by storage, from outside.
@@ -124,6 +141,7 @@ class Tracing : ModesGuard {
   ~Tracing() { graph_counters.saved_tensor_hooks = saved_tensor_hooks_; }
 
  private:
+  FrozenGenerators frozen_;
   // Hooks for saved tensors see what a call saves, not what its capture does.
   int saved_tensor_hooks_ = std::exchange(graph_counters.saved_tensor_hooks, 0);
 };

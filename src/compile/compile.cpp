@@ -95,9 +95,10 @@ class CapturedVersions : public Versions {
     entry->key = key;
     entry->places = different.places;
     capture::TraceOptions trace;
-    trace.on_lift = [&, others = parameters.size()](const Tensor& tensor) mutable {
+    trace.on_lift = [&, others = parameters.size()](const Tensor& tensor, bool exactly) mutable {
       size_t index = 0;
       while (index < parameters.size() && !parameters[index].is_same(tensor)) index++;
+      if (exactly && index == parameters.size()) return capture::LiftedAs{};
       if (index == parameters.size()) index = others++;
       ir::Role role{ir::Role::Kind::parameter, static_cast<int64_t>(index)};
       return capture::LiftedAs{tensor, role};

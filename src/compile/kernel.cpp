@@ -137,14 +137,16 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
   Tensors given = inputs;
   given.insert(given.end(), seeds.begin(), seeds.end());
   Tensors values = forward.run(std::move(given));
+  for (size_t i = 0; i < function_.outputs.size(); i++) {
+    uint32_t version = function_.outputs[i].version;
+    if (version > 0) values[i].impl()->storage->version = version;
+  }
   if (!record) return values;
   auto node = Ref<KernelNode>::adopt(new KernelNode(Ref<Kernel>::share(this), inputs, seeds));
   uint32_t next = 0;
   for (size_t i = 0; i < function_.outputs.size(); i++) {
     if (!function_.outputs[i].differentiable) continue;
-    for (const Tensor& input : inputs) {
-      if (input.is_same(values[i])) values[i] = alias(values[i]);  // an input as it was
-    }
+    if (values[i].use_count() > 1) values[i] = alias(values[i]);  // an input, or another output
     node->add_input_metadata(values[i].sizes(), values[i].dtype());
     autograd::set_gradient_edge(values[i], {node, next++});
   }

@@ -15,6 +15,17 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
   }
 }
 
+void KernelNode::check_watched(uint32_t output) const {
+  for (const capture::Function::Out& out : kernel_->function().outputs) {
+    if (!out.differentiable || output-- > 0) continue;
+    if (!out.inner) return;
+    fail(
+        "{}: a hook on, or the gradient of, a result that the compiled function itself uses for "
+        "another result would miss that part; return a clone() of it from the function",
+        name());
+  }
+}
+
 void KernelNode::release_variables() {
   Locked locked(lock_);
   released_ = true;

@@ -13,6 +13,7 @@ class KernelNode : public autograd::Node {
   std::string name() const override { return "CompiledFunctionBackward"; }
   Tensors apply(Tensors&& grads) override;
   void release_variables() override;
+  void check_watched(uint32_t output) const override;
   size_t saved_count() const override { return saved_.size(); }
   autograd::SavedValue* saved_value(size_t i) override { return &saved_[i]; }
   std::string saved_name(size_t) const override { return "tensors"; }

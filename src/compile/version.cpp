@@ -17,13 +17,17 @@ TensorGuard::TensorGuard(const Tensor& tensor)
       requires_grad(tensor.requires_grad()),
       leaf(tensor.is_leaf()),
       inference(tensor.is_inference()),
-      number(tensor.impl()->wrapped_number) {}
+      number(tensor.impl()->wrapped_number),
+      view(tensor.is_view()),
+      hooked(capture::has_caller_hooks(tensor)) {}
 
 bool TensorGuard::holds(const Tensor& tensor) const {
   return sizes == tensor.sizes() && strides == tensor.strides() && dtype == tensor.dtype() &&
          requires_grad == tensor.requires_grad() && (!requires_grad || leaf == tensor.is_leaf()) &&
-         inference == tensor.is_inference() && number == tensor.impl()->wrapped_number &&
-         (!check_offset || offset == tensor.impl()->offset);
+         inference == tensor.is_inference() && (!check_view || view == tensor.is_view()) &&
+         number == tensor.impl()->wrapped_number &&
+         (!check_offset || offset == tensor.impl()->offset) &&
+         (!check_hooks || hooked == capture::has_caller_hooks(tensor));
 }
 
 std::string TensorGuard::difference(const Tensor& tensor) const {
@@ -77,18 +81,23 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     needs_grad |= input.needs_grad;
   }
   records_ = needs_grad && grad_mode_ && function.differentiable_count() > 0;
+  for (const Mutation& mutation : trace_->mutations) {
+    TensorGuard& guard = guards_[mutation.input];
+    guard.check_view = mutation.differentiable;
+    if (mutation.inner && guard.view) {
+      capture::refuse("the function writes to a view and computes another output from it");
+    }
+  }
+  for (TensorGuard& guard : guards_) guard.check_hooks = trace_->tracer.ran_backward;
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
   Tensors inputs;
-  const auto& graph = trace_->tracer.graph;
   for (size_t i = 0; i < trace_->inputs().size(); i++) {
     const Lifted& input = trace_->inputs()[i];
     inputs.push_back(input.real);
     if (i < arguments.size()) continue;
     lifted_.push_back(input.real);
-    for (size_t k = 0; k < graph.inputs.size(); k++) {
-      if (graph.inputs[k] == input.value) lifted_roles_.push_back(graph.input_roles[k]);
-    }
+    lifted_roles_.push_back(input.role);
   }
   if (!trace_->mutations.empty()) aliases_ = alias_pattern(inputs);
   trace_->forget_arguments();
@@ -159,13 +168,32 @@ void Version::write_back(const Tensors& inputs, const Tensors& values) const {
   for (size_t i = 0; i < trace_->mutations.size(); i++) {
     const Mutation& mutation = trace_->mutations[i];
     const Tensor& input = inputs[mutation.input];
-    AutoGradMode mode(mutation.differentiable);
+    // The history of a view goes through its base; any other tensor takes this node's.
+    bool through_base = mutation.differentiable && input.is_view();
+    AutoGradMode mode(through_base);
     if (mutation.bumps == 0) {  // written through .data: nobody is told
       input.data().copy_(values[i]);
       continue;
     }
     input.copy_(values[i]);
     for (uint32_t k = 1; k < mutation.bumps; k++) input.impl()->bump_version();
+    if (mutation.differentiable && !through_base) {
+      autograd::rebase_history(input, autograd::gradient_edge(values[i]));
+    }
+  }
+}
+
+// A result that is a view with a history of its own may not be written, as after a custom function.
+void Version::relate_views(const Tensors& inputs, const Tensors& values) const {
+  size_t first = trace_->mutations.size();
+  for (size_t i = 0; i < trace_->results.size(); i++) {
+    const capture::Result& result = trace_->results[i];
+    if (!result.view_of_input && !result.view_of_result) continue;
+    const Tensor& base = result.view_of_input ? inputs[*result.view_of_input]
+                                              : values[first + *result.view_of_result];
+    autograd::Edge edge = autograd::gradient_edge(values[first + i]);
+    autograd::make_view(base, values[first + i], autograd::ViewOrigin::custom_function);
+    if (edge.is_valid()) autograd::set_gradient_edge(values[first + i], std::move(edge));
   }
 }
 
@@ -177,6 +205,7 @@ Tensor Version::make_output(const Output& output, const Tensors& inputs,
   Tensor result = base;
   if (output.detached) {
     result = alias(base, output.sizes, output.strides, base.impl()->offset + output.offset);
+    if (output.own_version) result = result.data();
   }
   static const ir::NoParams none;
   for (const capture::Step& step : output.steps) {
@@ -203,6 +232,7 @@ Tensors Version::call(const Tensors& inputs) {
   Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_);
   relayout(inputs);
   write_back(inputs, values);
+  relate_views(inputs, values);
   Tensors outputs = make_outputs(inputs, values);
   if (trace_->grad_mode_after != grad_mode_) modes.grad_enabled = trace_->grad_mode_after;
   return outputs;

@@ -16,8 +16,8 @@ struct TensorGuard {
   Dims sizes, strides;
   Dim offset;
   DType dtype;
-  bool requires_grad, leaf, inference, number;
-  bool check_offset = false;
+  bool requires_grad, leaf, inference, number, view, hooked;
+  bool check_offset = false, check_view = false, check_hooks = false;
 };
 
 // Which inputs share memory: for each the first input with the same storage.
@@ -45,6 +45,7 @@ class Version {
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
+  void relate_views(const Tensors& inputs, const Tensors& values) const;
   Tensor make_output(const capture::Output& output, const Tensors& inputs,
                      const Tensors& values) const;
   Tensors make_outputs(const Tensors& inputs, const Tensors& values) const;

@@ -12,6 +12,12 @@ Tensor abstract_tensor_of(const ValueInfo& info) {
   return result;
 }
 
+Dims strides_of(const Meta& meta) {
+  if (meta.like) return meta.like->strides;
+  bool strided = meta.strides.size() == meta.sizes.size();
+  return strided ? meta.strides : contiguous_strides(meta.sizes);
+}
+
 const char* name(Role::Kind kind) {
   static constexpr const char* kNames[] = {"argument", "parameter", "seed",  "tangent", "output",
                                            "mutation", "gradient",  "saved", "token"};

@@ -93,6 +93,9 @@ class OperationOperands {
   std::vector<Operand> operands_;
 };
 
+// The strides that an output gets.
+Dims strides_of(const Meta& meta);
+
 // Kernels of one call, without recording and below any interpreter.
 void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs);
 

@@ -24,7 +24,7 @@ class Verifier {
 
  private:
   [[noreturn]] void refuse(const std::string& what) const {
-    fail(ErrorKind::internal, "graph after {}: {}", after_, what);
+    fail(ErrorKind::internal, "graph after {}: {}\n{}", after_, what, graph_.text());
   }
   void define(ValueId value, const std::string& by) {
     if (value >= tensors_.size())
@@ -62,12 +62,11 @@ class Verifier {
       define(value, name);
       const ValueInfo& said = graph_.values[value];
       const Meta& meta = metas[i];
-      bool strided = meta.strides.size() == meta.sizes.size();
-      Dims strides = strided ? meta.strides : contiguous_strides(meta.sizes);
+      Dims strides = strides_of(meta);
       if (said.sizes == meta.sizes && said.dtype == meta.dtype && said.strides == strides) continue;
-      refuse(fmt::format("%{} of {} is said to be {}{} but is {}{}", value, name,
-                         fg::name(said.dtype), text(said.sizes), fg::name(meta.dtype),
-                         text(meta.sizes)));
+      refuse(fmt::format("%{} of {} is said to be {}{} with strides {} but is {}{} with {}", value,
+                         name, fg::name(said.dtype), text(said.sizes), text(said.strides),
+                         fg::name(meta.dtype), text(meta.sizes), text(strides)));
     }
   }
 

@@ -1,7 +1,5 @@
 #include "passes/partition.h"
 
-#include <algorithm>
-
 namespace fg::passes {
 
 using ir::kNoValue;
@@ -21,6 +19,8 @@ class DefaultPartition {
  public:
   explicit DefaultPartition(const JointGraph& joint)
       : joint_(joint), needed_(joint.graph.values.size()), maker_(needed_.size(), -1) {
+    is_input_.resize(needed_.size());
+    for (ValueId input : joint.inputs) is_input_[input] = true;
     const auto& operations = joint.graph.operations;
     for (size_t i = 0; i < operations.size(); i++) {
       for (int k = 0; k < operations[i].outputs(); k++) {
@@ -57,15 +57,12 @@ class DefaultPartition {
       }
       return;
     }
-    if (maker < 0 && !is_input(value)) return;  // a tangent
+    if (maker < 0 && !is_input_[value]) return;  // a tangent
     saved_.push_back({value, why});
-  }
-  bool is_input(ValueId value) const {
-    return std::find(joint_.inputs.begin(), joint_.inputs.end(), value) != joint_.inputs.end();
   }
 
   const JointGraph& joint_;
-  std::vector<bool> needed_;
+  std::vector<bool> needed_, is_input_;
   std::vector<int64_t> maker_;
   std::vector<Saved> saved_;
 };

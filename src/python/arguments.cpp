@@ -79,11 +79,14 @@ static bool takes_numbers(std::string_view function) {
 }
 
 PyObject* traced_number_type = nullptr;
+static bool is_traced_number(PyObject* object) {
+  return traced_number_type &&
+         Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type);
+}
 
 static bool convert_tensor(PyObject* object, bool strict, Value& value) {
   if (is_tensor(object)) return value = tensor_of(object), true;
-  if (traced_number_type &&
-      Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type)) {
+  if (!strict && is_traced_number(object)) {
     nb::object tensor = own(PyObject_GetAttrString(object, "_tensor"));
     return value = tensor_of(tensor.ptr()), true;
   }
@@ -225,6 +228,7 @@ Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
   }
   std::string_view base = schema.name;
   numbers = takes_numbers(base);
+  traced = base == "add" || base == "sub" || base == "mul" || base == "rsub" || base == "div";
   creates = dtype && (!tensors || base.ends_with("_like") || base.starts_with("new_"));
 }
 
@@ -320,7 +324,8 @@ struct Attempt {
   }
   bool is_plain_number(PyObject* object, Type type) const {
     bool tensor = type == Type::tensor || type == Type::opt_tensor;
-    return tensor && !overload.numbers && !is_tensor(object);
+    return tensor && !(is_traced_number(object) ? overload.traced : overload.numbers) &&
+           !is_tensor(object);
   }
   // view(2, 3) for view((2, 3)): a list of integers that is the only positional argument.
   bool spread(size_t parameter, size_t from) {

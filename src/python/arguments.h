@@ -23,6 +23,7 @@ struct Overload {
   size_t positional = 0;  // how many may be given by position
   size_t self = 0;        // which one a method's object is
   bool numbers = false;   // a number may stand for a tensor
+  bool traced = false;    // and so may a number whose value is not known
   bool creates = false;   // takes device=, layout=, requires_grad= and so on
 };
 

@@ -101,9 +101,10 @@ compiler::Partition partition_of(const std::string& name) {
 }
 
 capture::OnLift on_lift_of(const nb::object& lift) {
-  return [held = Held(lift)](const Tensor& tensor) {
+  return [held = Held(lift)](const Tensor& tensor, bool exactly) {
     WithLock lock;
-    nb::object answer = held.object()(nb::steal(wrap(tensor)));
+    nb::object answer = held.object()(nb::steal(wrap(tensor)), exactly);
+    if (answer.is_none()) return capture::LiftedAs{};
     ir::Role role{ir::Role::Kind::parameter, nb::cast<int64_t>(answer[nb::int_(0)]),
                   nb::cast<std::string>(answer[nb::int_(1)])};
     return capture::LiftedAs{nb::cast<Tensor>(answer[nb::int_(2)]), role};

@@ -6,7 +6,6 @@
 #include <random>
 
 #include "base/fail.h"
-#include "tensor/modes.h"
 
 namespace fg {
 
@@ -43,9 +42,13 @@ uint64_t Generator::current_seed() const { return get_state().seed; }
 
 uint64_t Generator::get_offset() const { return get_state().offset; }
 
+static thread_local int frozen = 0;
+FrozenGenerators::FrozenGenerators() { frozen++; }
+FrozenGenerators::~FrozenGenerators() { frozen--; }
+
 // Inside of a captured function the state is that of the call, which has not begun.
 static void refuse_in_capture() {
-  if (modes.interpreter) {
+  if (frozen > 0) {
     fail("a function that is being captured reads or sets the state of a generator; do it outside");
   }
 }

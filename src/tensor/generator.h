@@ -173,6 +173,16 @@ class Generator {
   Ref<State> state_;
 };
 
+// While alive on this thread, the state of a generator can be neither read nor set: a function is
+// captured, whose numbers are drawn later.
+class FrozenGenerators {
+ public:
+  FrozenGenerators();
+  ~FrozenGenerators();
+  FrozenGenerators(const FrozenGenerators&) = delete;
+  FrozenGenerators& operator=(const FrozenGenerators&) = delete;
+};
+
 // While alive on this thread, every generator hands out the numbers from `key` on and stays as it
 // is: how a captured function draws again what was reserved for it.
 class ReplayedNumbers {

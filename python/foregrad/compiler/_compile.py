@@ -180,10 +180,12 @@ class _Lift:
     def __init__(self, tensors):
         self.tensors = tensors
 
-    def __call__(self, tensor):
+    def __call__(self, tensor, exactly):
         for i, candidate in enumerate(self.tensors):
             if candidate is tensor:
                 return i, "", tensor
+        if exactly:
+            return None
         for i, candidate in enumerate(self.tensors):
             if _C.same_storage(candidate, tensor):
                 return i, "", candidate

@@ -35,7 +35,7 @@ class TracedFloat:
 
     __float__ = __int__ = __bool__ = __index__ = __hash__ = __round__ = __trunc__ = _ask
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __floordiv__ = __mod__ = _ask
-    __rfloordiv__ = __rmod__ = __divmod__ = __format__ = __repr__ = __str__ = __reduce__ = _ask
+    __pow__ = __rpow__ = __rfloordiv__ = __rmod__ = __divmod__ = __format__ = __repr__ = __str__ = __reduce__ = _ask
     __floor__ = __ceil__ = _ask
 
     def __getattr__(self, name):
@@ -51,7 +51,19 @@ class TracedFloat:
         return TracedFloat(abs(self._tensor))
 
 
-for _name in ("add", "sub", "mul", "truediv", "pow"):
+# What gives the same bits for a number and for a tensor of one.
+for _name in ("add", "sub", "mul"):
     setattr(TracedFloat, f"__{_name}__", _operation(f"__{_name}__", False))
     setattr(TracedFloat, f"__r{_name}__", _operation(f"__{_name}__", True))
+
+
+
+def _divide(self, other):
+    if isinstance(other, _C.Tensor):
+        self._ask()  # a number divided by a tensor is number * reciprocal
+    return _operation("__truediv__", False)(self, other)
+
+
+TracedFloat.__truediv__ = _divide
+TracedFloat.__rtruediv__ = _operation("__truediv__", True)
 _C.set_number_type(TracedFloat)

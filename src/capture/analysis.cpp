@@ -1,0 +1,282 @@
+#include "capture/analysis.h"
+
+#include <algorithm>
+
+#include "autograd/op_node.h"
+#include "base/fail.h"
+
+namespace fg::capture {
+
+namespace {
+
+using autograd::Node;
+
+bool has_hooks(const Lifted& input) {
+  if (input.entry) return input.entry->hooks();
+  autograd::AutogradMeta* meta = autograd::meta_of(input.leaf);
+  return meta && meta->leaf_hooks;
+}
+
+bool has_new_layout(const Lifted& input) {
+  const Tensor &inside = input.inside, &before = input.real;
+  return !(inside.sizes() == before.sizes()) || !(inside.strides() == before.strides()) ||
+         !(inside.impl()->offset == before.impl()->offset);
+}
+
+// What a call says that cannot be repeated around a captured graph yet.
+void check_input(const Lifted& input) {
+  const Tensor& inside = input.inside;
+  if (!(inside.impl()->storage == input.storage)) {
+    refuse(
+        "the function gives an input another storage (set_data); assign to its elements instead");
+  }
+  if (has_new_layout(input) && inside.requires_grad()) {
+    refuse(
+        "the function changes the shape of an input that requires grad in place; use the "
+        "out-of-place form");
+  }
+  if (inside.is_leaf() && inside.requires_grad() != input.needs_grad) {
+    refuse("the function changes requires_grad of an input");
+  }
+  if (input.leaf.grad().defined() || inside.grad().defined()) {
+    refuse("the function calls backward(), which changes .grad; use autograd::grad");
+  }
+  if (has_hooks(input) || inside.retains_grad()) {
+    refuse("the function registers a hook on an input, which would outlive the call");
+  }
+}
+
+bool overlaps_itself(const Tensor& tensor) {
+  for (size_t i = 0; i < tensor.sizes().size(); i++) {
+    if (tensor.strides()[i] == 0 && tensor.sizes()[i] > 1) return true;
+  }
+  return false;
+}
+
+bool has_history(const Tensor& tensor) { return static_cast<bool>(tensor.grad_fn()); }
+
+class Analysis {
+ public:
+  Analysis(Trace& trace, const Tensors& outputs) : trace_(trace) {
+    for (const Tensor& output : outputs) {
+      outputs_.push_back(output.defined() ? trace.tracer.stand_in(output) : output);
+    }
+  }
+
+  void run() {
+    for (size_t i = 0; i < trace_.inputs().size(); i++) {
+      check_input(trace_.inputs()[i]);
+      find_mutation(i);
+      input_places_.emplace(trace_.inputs()[i].storage.get(), i);
+    }
+    // What has a history first: what has none can be made of it.
+    for (bool history : {true, false}) {
+      for (const Tensor& output : outputs_) {
+        if (output.defined() && has_history(output) == history) place(output);
+      }
+    }
+    for (const Tensor& output : outputs_) add_output(output);
+    find_inner();
+  }
+
+ private:
+  void find_mutation(size_t i) {
+    const Lifted& input = trace_.inputs()[i];
+    uint32_t bumps = input.storage->version;
+    if (has_new_layout(input)) {
+      Dim shift = input.inside.impl()->offset - input.real.impl()->offset;
+      trace_.relayouts.push_back({i, input.inside.sizes(), input.inside.strides(), shift});
+    }
+    if (!trace_.tracer.was_written(input.inside)) {
+      if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
+      return;
+    }
+    if (overlaps_itself(input.real)) {
+      refuse("the function writes to an input whose elements share memory (expand); clone it");
+    }
+    Ref<Node> history = input.inside.grad_fn();
+    bool differentiable = history && !(history == input.entry);
+    trace_.mutations.push_back({i, trace_.tracer.read(input.inside), differentiable, bumps});
+  }
+
+  // ---- how an output can be made
+
+  // The views that lead from `base` to `view`, the first one first; none if there is another way.
+  std::optional<std::vector<Step>> steps_between(const Tensor& base, const Tensor& view) const {
+    std::vector<Step> steps;
+    Tensors way{view};
+    while (!way.back().is_same(base)) {
+      const ViewStep* step = trace_.tracer.step_of(way.back());
+      if (!step) return {};
+      steps.push_back({step->primitive, step->params});
+      way.push_back(step->of);
+    }
+    if (has_history(view) && !is_history_of_views(way)) return {};
+    std::reverse(steps.begin(), steps.end());
+    return steps;
+  }
+  // Whether the history of way[0] is nothing but nodes of views, back to the last of the way: a
+  // custom function or a hook on the way is more.
+  static bool is_history_of_views(const Tensors& way) {
+    size_t at = 0;
+    while (at + 1 < way.size()) {
+      Ref<Node> node = way[at].grad_fn();
+      if (!node || node->hooks() || !dynamic_cast<autograd::OpNode*>(node.get())) return false;
+      if (node->next_edges().size() != 1) return false;
+      const autograd::Edge& edge = node->next_edge(0);
+      size_t next = at + 1;
+      while (next < way.size() && !leads_to(edge, way[next])) next++;
+      if (next == way.size()) return false;
+      at = next;
+    }
+    return true;
+  }
+  static bool leads_to(const autograd::Edge& edge, const Tensor& tensor) {
+    autograd::Edge own = autograd::gradient_edge(tensor);
+    return own.is_valid() && own.node == edge.node && own.input_nr == edge.input_nr;
+  }
+
+  std::optional<size_t> find_input(const Tensor& output) const {
+    auto found = input_places_.find(output.impl()->storage.get());
+    return found == input_places_.end() ? std::nullopt : std::optional(found->second);
+  }
+  std::optional<size_t> find_result(const Tensor& root) const {
+    auto found = result_places_.find(root.impl());
+    return found == result_places_.end() ? std::nullopt : std::optional(found->second);
+  }
+  // Memory without history that some result shows already.
+  std::optional<size_t> find_shared(const Tensor& part) const {
+    auto found = storage_places_.find(part.impl()->storage.get());
+    if (found == storage_places_.end()) return {};
+    bool inside = contains_memory(trace_.results[found->second].base, part);
+    return inside ? std::optional(found->second) : std::nullopt;
+  }
+
+  // Finds out how an output is made, and adds the result that it is, or is a view of.
+  void place(const Tensor& output) {
+    if (made_.count(output.impl()) > 0) return;
+    Output& out = made_[output.impl()];
+    out.has_history = has_history(output);
+    out.retains_grad = output.retains_grad();
+    out.own_version = static_cast<bool>(output.impl()->own_version);
+    auto input = find_input(output);
+    Tensor base = input              ? trace_.inputs()[*input].inside
+                  : output.is_view() ? output._base()
+                                     : output;
+    auto steps = steps_between(base, output);
+    if (steps && !out.own_version) {
+      out.steps = std::move(*steps);
+      out.itself = out.steps.empty();
+      return set_base(out, input, base);
+    }
+    if (out.has_history || output.is_view()) {
+      out.itself = true;
+      return set_base(out, {}, output);
+    }
+    place_detached(out, output, input);
+  }
+  void set_base(Output& out, std::optional<size_t> input, const Tensor& base) {
+    out.of_input = input.has_value();
+    out.of = input ? *input : add_result(base);
+  }
+  // Shares memory with something, but no history.
+  void place_detached(Output& out, const Tensor& output, std::optional<size_t> input) {
+    auto shared = input ? std::nullopt : find_shared(output);
+    Tensor base;
+    if (input) {
+      base = trace_.inputs()[*input].inside;
+    } else if (shared) {
+      base = trace_.results[*shared].base;
+    } else {
+      bool seen_before = storage_places_.count(output.impl()->storage.get()) > 0;
+      base = seen_before ? trace_.tracer.base_of(output) : output;
+    }
+    set_base(out, input, base);
+    if (base.is_same(output)) {
+      out.itself = true;
+      return;
+    }
+    out.detached = true;
+    out.sizes = output.sizes();
+    out.strides = output.strides();
+    out.offset = output.impl()->offset - base.impl()->offset;
+  }
+
+  size_t add_result(const Tensor& root) {
+    if (auto found = find_result(root)) return *found;
+    if (root.requires_grad() && root.is_leaf() && !root.is_view()) {
+      refuse("the function returns a tensor that it made and that requires grad; make it outside");
+    }
+    const Storage* storage = root.impl()->storage.get();
+    auto input = find_input(root);
+    if (input && trace_.tracer.was_written(trace_.inputs()[*input].inside)) {
+      refuse("an output shares memory with an input that is written, and has another history");
+    }
+    bool fresh = !input && storage_places_.count(storage) == 0;
+    if (fresh) trace_.tracer.settle(root, shown_);
+    Result result{root, trace_.tracer.read(root), has_history(root), false, fresh};
+    if (root.is_view()) {
+      result.view_of_input = input;
+      if (!input && !fresh) result.view_of_result = storage_places_[storage];
+    }
+    size_t place = trace_.results.size();
+    result_places_[root.impl()] = place;
+    storage_places_.emplace(storage, place);
+    trace_.results.push_back(std::move(result));
+    return place;
+  }
+
+  void add_output(const Tensor& output) {
+    if (!output.defined()) {
+      trace_.outputs.emplace_back().defined = false;
+      return;
+    }
+    auto [first, fresh] = output_places_.try_emplace(output.impl(), trace_.outputs.size());
+    trace_.outputs.push_back(made_[output.impl()]);
+    if (!fresh) trace_.outputs.back().same_as = first->second;
+  }
+
+  // ---- outputs that other outputs are computed from
+
+  void find_inner() {
+    std::unordered_map<const Node*, std::vector<std::pair<uint32_t, bool*>>> watched;
+    std::vector<const Node*> stack;
+    std::unordered_set<const Node*> seen;
+    auto watch = [&](const Tensor& tensor, bool* inner) {
+      autograd::Edge edge = autograd::gradient_edge(tensor);
+      watched[edge.node.get()].emplace_back(edge.input_nr, inner);
+      if (seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+    };
+    for (Mutation& mutation : trace_.mutations) {
+      if (mutation.differentiable) watch(trace_.inputs()[mutation.input].inside, &mutation.inner);
+    }
+    for (Result& result : trace_.results) {
+      if (result.differentiable) watch(result.base, &result.inner);
+    }
+    while (!stack.empty()) {
+      const Node* node = stack.back();
+      stack.pop_back();
+      for (const autograd::Edge& edge : node->next_edges()) {
+        if (!edge.is_valid()) continue;
+        auto found = watched.find(edge.node.get());
+        if (found != watched.end()) {
+          for (auto [output, inner] : found->second) *inner |= output == edge.input_nr;
+        }
+        if (seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+      }
+    }
+  }
+
+  Trace& trace_;
+  Tensors outputs_;
+  std::unordered_set<ir::ValueId> shown_;
+  std::unordered_map<const TensorImpl*, Output> made_;
+  std::unordered_map<const TensorImpl*, size_t> result_places_, output_places_;
+  std::unordered_map<const Storage*, size_t> storage_places_, input_places_;
+};
+
+}  // namespace
+
+void analyse(Trace& trace, const Tensors& outputs) { Analysis(trace, outputs).run(); }
+
+}  // namespace fg::capture
