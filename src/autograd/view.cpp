@@ -204,6 +204,10 @@ void rebase_history(const Tensor& self, Edge edge) {
   move_retained_grad(self, meta, old_node, old_output);
 }
 
+const Ref<Node>& attached_node(const Tensor& self) {
+  return grad_fn_of(self.is_view() ? meta_of(self)->view.base : self);
+}
+
 // The base was written since the view's node was made, in a way that the view cannot follow.
 [[noreturn]] static void refuse_renewal(const char* reason) {
   fail("a view whose base (or another view of it) was modified in place has no gradient here: {}",

@@ -4,6 +4,7 @@
 #include "autograd/saved_value.h"
 #include "base/fail.h"
 #include "python/custom_node.h"
+#include "python/hooks.h"
 
 namespace fg::python {
 
@@ -179,6 +180,7 @@ class Walk {
     for (auto& entry : hooks.post_accumulate.entries) see(entry.call.face());
     for (auto& [name, value] : hooks.metadata) {
       if (auto* held = std::any_cast<Held>(&value)) see(held->get());
+      if (auto* bound = std::any_cast<BoundHooks>(&value)) see(bound->dictionary.get());
     }
   }
   void add_contents(autograd::Node& node) {
