@@ -74,7 +74,7 @@ void backward(const GraphPoints& outputs, const Tensors& grad_outputs, OptBool r
   }
   if (create_graph) {
     logging::warn_once<
-        "backward(create_graph=true) makes a reference cycle between a parameter and "
+        "backward with create_graph makes a reference cycle between a parameter and "
         "its gradient, which can leak memory; use grad(), or reset .grad afterwards">();
   }
   if (inputs) {
@@ -144,7 +144,7 @@ Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensor
     else if (!options.allow_unused) {
       fail(
           "grad: one of the differentiated tensors (index {}) appears to not have been used in the "
-          "graph; set allow_unused=true if this is what you want",
+          "graph; pass allow_unused if this is what you want",
           i);
     }
   }

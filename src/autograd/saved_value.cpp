@@ -6,6 +6,13 @@
 
 namespace fg::autograd {
 
+void refuse_freed(const Node& node) {
+  fail(
+      "{}: trying to backward through the graph a second time (or to read saved tensors after they "
+      "were freed); pass retain_graph to the first backward to keep them",
+      node.name());
+}
+
 SavedValue::SavedValue(const Tensor& value, bool output, bool inplace_on_view)
     : output_(output), inplace_on_view_(inplace_on_view) {
   if (!value.defined()) return;
@@ -104,12 +111,7 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
 }
 
 Tensor SavedValue::unpack(const Node* saved_for) const {
-  if (freed_) {
-    fail(
-        "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they were freed); pass retain_graph=true to the first backward to keep them",
-        saved_for->name());
-  }
+  if (freed_) refuse_freed(*saved_for);
   if (!defined_) return {};
   if (is_packed()) {
     Tensor unpacked;

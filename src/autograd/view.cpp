@@ -62,11 +62,7 @@ Tensors CopySlices::apply(Tensors&& grads) {
   Tensors results(next_edges().size());
   if (!grads[0].defined()) return results;
   Locked locked(lock_);
-  if (!writer_) {
-    fail(
-        "CopySlices: trying to backward through the graph a second time; pass retain_graph=true to "
-        "the first backward to keep it");
-  }
+  if (!writer_) refuse_freed(*this);
   // The writer is asked through this node only: what the base wants, the view wants.
   GraphTask* task = current_task();
   if (task && task->restricted && should_compute(0) && writer_->next_edge(0).is_valid()) {

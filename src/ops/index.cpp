@@ -106,11 +106,11 @@ const auto index_backward_entry =
 const auto index_put_entry =
     define(index_put, "Self with values written, or added, at positions given by index tensors.",
            [](const Tensor& self, const Tensors& indices, const Tensor& values, bool accumulate) {
+             Positions at = positions(self.sizes(), indices);
              if (values.dtype() != self.dtype() && !values.impl()->wrapped_number) {
                fail("index_put: values are {}, but self is {}; convert the values first",
                     name(values.dtype()), name(self.dtype()));
              }
-             Positions at = positions(self.sizes(), indices);
              Dims sizes = ops::rows_sizes(self.sizes(), at.indices, at.axes);
              if (!can_broadcast(values.sizes(), sizes)) {
                fail(

@@ -5,6 +5,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
+#include "autograd/view.h"
 #include "base/fail.h"
 #include "ir/value.h"
 #include "python/custom_node.h"
@@ -39,8 +40,14 @@ PyObject* node_repr(PyObject* self) {
 
 // ---- methods
 
+// Nodes that are no function's gradient have PyTorch's own name here: programs compare with it.
 PyObject* get_name(PyObject* self, PyObject*) {
-  return guarded([&] { return PyUnicode_FromString(node_of(self)->name().c_str()); });
+  return guarded([&] {
+    Ref<Node> node = node_of(self);
+    bool own_kind = dynamic_cast<autograd::AccumulateGrad*>(node.get()) ||
+                    dynamic_cast<autograd::CopySlices*>(node.get());
+    return PyUnicode_FromString(((own_kind ? "torch::autograd::" : "") + node->name()).c_str());
+  });
 }
 PyObject* register_post_hook(PyObject* self, PyObject* function) {
   return guarded([&] {
