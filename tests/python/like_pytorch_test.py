@@ -136,6 +136,16 @@ def test_a_count_has_no_gradient():
     assert fg.autograd.grad(x.norm(0), x, allow_unused=True) == (None,)
 
 
+def test_products_are_no_views():
+    v, m = fg.ones(2, requires_grad=True), fg.ones(2, 3, requires_grad=True)
+    for product in (v @ m, m.t() @ v, v @ v, m.t() @ m, v @ fg.ones(4, 2, 3)):
+        assert not product._is_view()
+    row = v @ m
+    with fg.no_grad():
+        row.mul_(2)
+    assert type(row.grad_fn).__name__ == "SqueezeBackward1"
+
+
 def test_nothing_has_no_largest_element():
     for name in ("max", "min", "amax", "amin"):
         with pytest.raises(RuntimeError, match="is empty; pass a dim that has elements"):
