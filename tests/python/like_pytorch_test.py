@@ -98,6 +98,11 @@ def test_random_numbers_keep_the_order_of_dimensions(make):
     assert x.stride() == (1, 3) and x.equal(make(fg.ones(3, 2))) and x._version == 0
 
 
+def test_flipped_tensors_keep_the_order_of_dimensions():
+    x = fg.arange(6.0).view(2, 3).t()
+    assert x.flip(0).stride() == (1, 3) and x.flip(0).tolist() == x.tolist()[::-1]
+
+
 def test_an_index_false_writes_nothing():
     x = fg.ones(2, 3)
     x[False] = fg.ones(7, 7)
