@@ -4,6 +4,7 @@
 // What the library shares with a program stays shared where the program hides its own symbols.
 #pragma GCC visibility push(default)
 
+#include "autograd/active_hooks.h"
 #include "autograd/autograd.h"
 #include "autograd/function.h"
 #include "autograd/gradcheck.h"

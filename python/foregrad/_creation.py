@@ -149,8 +149,10 @@ def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):
     if out is not None:
         raise NotImplementedError("norm: out= is not here yet; copy_ the result")
     p = 2 if p in (None, "fro") else p
+    if p == "nuc":
+        raise NotImplementedError("norm: p='nuc' is not here yet")
     if isinstance(p, str):
-        raise NotImplementedError(f"norm: p is '{p}'; only numbers and 'fro' are here yet")
+        raise RuntimeError(f"norm: p is '{p}'; expected a number, 'fro' or 'nuc'")
     return _C._functions.norm(input, p, dim, keepdim, dtype=dtype)
 
 

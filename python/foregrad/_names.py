@@ -41,6 +41,16 @@ METHODS_ONLY = {
     "new_zeros", "repeat", "reshape_as", "view", "view_as", "put", "unfold",
 }
 
+# In-place forms that are functions too; the others are methods only.
+INPLACE_FUNCTIONS = {
+    "abs", "acos", "acosh", "addmv", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh",
+    "asin", "asinh", "atan", "atanh", "ceil", "clamp", "clamp_max", "clamp_min", "clip", "cos",
+    "cosh", "erf", "erfc", "exp", "exp2", "expm1", "fill", "fix", "floor", "frac", "index_put",
+    "log", "log10", "log1p", "log2", "logit", "nan_to_num", "neg", "negative", "reciprocal", "relu",
+    "round", "rsqrt", "sigmoid", "sin", "sinh", "sqrt", "tan", "tanh", "threshold", "trunc",
+    "xlogy", "zero",
+}
+
 
 def functions():
     """Every function of the table by its name."""
@@ -51,20 +61,20 @@ def _is_inner(name):
     return name in HIDDEN or name.endswith("_backward")
 
 
+def _is_public(name):
+    return not (_is_inner(name) or name in ONLY_IN_NN or name in METHODS_ONLY)
+
+
 def install_functions(names):
     """Puts the functions into a module's names, and other names of methods on Tensor."""
     for name, function in functions().items():
         base = name.removesuffix("_")
-        for alias in ALIASES.get(base, ()):
-            alias += name[len(base):]
-            names[alias] = function
-            if hasattr(_C.Tensor, name):
-                setattr(_C.Tensor, alias, getattr(_C.Tensor, name))
-        if _is_inner(name) or base in ONLY_IN_NN or name in METHODS_ONLY:
-            continue
-        if name.endswith("_") and base in HIDDEN:
-            continue
-        names[name] = function
+        suffix = name[len(base):]
+        for one in (base, *ALIASES.get(base, ())):
+            if one != base and hasattr(_C.Tensor, name):
+                setattr(_C.Tensor, one + suffix, getattr(_C.Tensor, name))
+            if one in INPLACE_FUNCTIONS if suffix else _is_public(base):
+                names[one + suffix] = function
     setattr(_C.Tensor, "normal_", getattr(_C.Tensor, "normal_functional_"))
     for name in functions():
         base = name.removesuffix("_")

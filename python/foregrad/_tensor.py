@@ -416,6 +416,10 @@ def register_hook(self, hook):
     return _C._register_hook(self, hook)
 
 
+Tensor._backward_hooks = property(_C._get_backward_hooks, _C._set_backward_hooks,
+                                  doc="The functions of register_hook by id, or None.")
+
+
 @_method
 def register_post_accumulate_grad_hook(self, hook):
     """Calls hook(tensor) after .grad of a leaf was updated; returns a handle."""

@@ -1,5 +1,6 @@
 #include "autograd/accumulate_grad.h"
 
+#include "autograd/active_hooks.h"
 #include "autograd/graph_task.h"
 #include "ops/arithmetic.h"
 #include "ops/create.h"
@@ -12,15 +13,20 @@ AccumulateGrad::AccumulateGrad() {
 }
 
 Ref<Node> AccumulateGrad::of(const Tensor& leaf, AutogradMeta& meta) {
-  Locked locked(meta.lock);
-  AccumulateGrad*& node = meta.accumulator;
-  if (node && node->variable_.defined()) return Ref<Node>::share(node);
-  if (!node) node = new AccumulateGrad;
-  node->variable_ = leaf;
-  node->metadata_[0].sizes = leaf.sizes();
-  node->metadata_[0].dtype = leaf.dtype();
-  node->hooks_ = meta.leaf_hooks;
-  return Ref<Node>::adopt(node);
+  Ref<Node> result;
+  {
+    Locked locked(meta.lock);
+    AccumulateGrad*& node = meta.accumulator;
+    if (node && node->variable_.defined()) return Ref<Node>::share(node);
+    if (!node) node = new AccumulateGrad;
+    node->variable_ = leaf;
+    node->metadata_[0].sizes = leaf.sizes();
+    node->metadata_[0].dtype = leaf.dtype();
+    node->hooks_ = meta.leaf_hooks;
+    result = Ref<Node>::adopt(node);
+  }
+  node_created([&] { return result; });  // the leaf may keep its memory, but it is a new node
+  return result;
 }
 
 // Another thread may have found the node in the meantime: then it lives on.

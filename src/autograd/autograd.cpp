@@ -76,7 +76,7 @@ void backward(const GraphPoints& outputs, const Tensors& grad_outputs, OptBool r
   }
   if (create_graph) {
     logging::warn_once<
-        "backward(create_graph=true) makes a reference cycle between a parameter and "
+        "backward with create_graph makes a reference cycle between a parameter and "
         "its gradient, which can leak memory; use grad(), or reset .grad afterwards">();
   }
   if (inputs) {
@@ -84,6 +84,7 @@ void backward(const GraphPoints& outputs, const Tensors& grad_outputs, OptBool r
       const GraphPoint& point = (*inputs)[i];
       if (point.tensor.defined() && point.tensor.requires_grad()) point.tensor.retain_grad();
       targets.push_back(root_edge(point, i, "backward (inputs)"));
+      targets.back().node->check_watched(targets.back().input_nr);
     }
   }
   EngineOptions options{retain_graph.value_or(create_graph), create_graph, true};
@@ -135,6 +136,7 @@ Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensor
           i);
     }
     targets.push_back(root_edge(inputs[i], i, "grad (inputs)"));
+    targets.back().node->check_watched(targets.back().input_nr);
   }
   bool create = options.create_graph;
   EngineOptions engine{options.retain_graph.value_or(create), create, false};
@@ -146,7 +148,7 @@ Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensor
     else if (!options.allow_unused) {
       fail(
           "grad: one of the differentiated tensors (index {}) appears to not have been used in the "
-          "graph; set allow_unused=true if this is what you want",
+          "graph; pass allow_unused if this is what you want",
           i);
     }
   }

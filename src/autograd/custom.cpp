@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "autograd/active_hooks.h"
 #include "autograd/function.h"
-#include "autograd/meta.h"
+#include "autograd/view.h"
 #include "base/fail.h"
 #include "base/log.h"
 #include "ops/create.h"
@@ -122,6 +123,12 @@ void CustomNode::finish(const Tensors& inputs, Tensors& outputs) {
   marks.to_save.clear();
   marks.dirty.clear();
   marks.non_differentiable.clear();
+  if (differentiable_outputs > 0) node_created([&] { return attached_through(outputs); });
+}
+
+Ref<Node> CustomNode::attached_through(const Tensors& outputs) {
+  bool through_base = outputs.size() == 1 && outputs[0].grad_fn().get() != this;
+  return through_base ? attached_node(outputs[0]) : Ref<Node>::share(this);
 }
 
 void CustomNode::save(const Tensors& outputs) {

@@ -42,6 +42,8 @@ class CustomNode : public Node {
                       size_t outputs);
   void check_dirty(const Tensors& outputs) const;
   void save(const Tensors& outputs);
+  // The node that the outputs refer to: this, or the CopySlices of a base written through a view.
+  Ref<Node> attached_through(const Tensors& outputs);
 
   bool executable_ = false;
   enum class Output : uint8_t { none, plain, differentiable };

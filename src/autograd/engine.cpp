@@ -4,6 +4,7 @@
 #include <thread>
 #include <unordered_set>
 
+#include "autograd/active_hooks.h"
 #include "autograd/graph_task.h"
 #include "autograd/hooks.h"
 #include "autograd/sum_to.h"
@@ -207,9 +208,11 @@ void run_at_depth(GraphTask& task, const std::vector<Edge>& roots) {
     } else {
       std::exception_ptr error;
       Modes outer = modes;
+      const ActiveHooks& hooks = active_hooks();
       int level = depth;
       std::thread([&] {
         modes = outer;
+        take_active_hooks(hooks);
         depth = level;
         try {
           run_task(task, roots);

@@ -44,6 +44,41 @@ Edge gradient_edge(const Tensor& tensor) {
   return {};
 }
 
+NodeHooks* hooks_of(const Tensor& tensor) {
+  AutogradMeta* meta = meta_of(tensor);
+  if (!meta) return nullptr;
+  const Ref<Node>& node = grad_fn_of(tensor);
+  return node ? node->hooks() : meta->leaf_hooks.get();
+}
+
+NodeHooks& ensure_hooks_of(const Tensor& tensor) {
+  if (Edge edge = gradient_edge(tensor); edge.is_valid()) return edge.node->ensure_hooks();
+  AutogradMeta& meta = ensure_meta(tensor);  // a leaf that may require grad later
+  if (!meta.leaf_hooks) meta.leaf_hooks = Ref<NodeHooks>::adopt(new NodeHooks);
+  return *meta.leaf_hooks;
+}
+
+NodeHooks& hooks_for_gradient(const Tensor& tensor) {
+  if (!tensor.requires_grad()) {
+    fail(
+        "register_hook: the tensor does not require grad, so the hook would never run; call "
+        "requires_grad_() first");
+  }
+  refuse_outside(tensor, "register_hook");
+  if (Edge edge = gradient_edge(tensor); edge.is_valid()) edge.node->check_watched(edge.input_nr);
+  return ensure_hooks_of(tensor);
+}
+
+NodeHooks& hooks_for_accumulation(const Tensor& tensor) {
+  if (!tensor.requires_grad() || !tensor.is_leaf()) {
+    fail(
+        "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate "
+        "gradients; use register_hook for others");
+  }
+  refuse_outside(tensor, "register_post_accumulate_grad_hook");
+  return ensure_hooks_of(tensor);
+}
+
 void set_gradient_edge(const Tensor& tensor, Edge edge) {
   AutogradMeta& meta = ensure_meta(tensor);
   meta.grad_fn = std::move(edge.node);
@@ -121,31 +156,14 @@ bool Tensor::is_leaf() const { return !impl_->autograd || !autograd::grad_fn_of(
 int64_t Tensor::output_nr() const { return impl_->autograd ? meta_of(*this)->output_nr : 0; }
 
 autograd::HookHandle Tensor::register_hook(Callback<Tensor(const Tensor&)> hook) const {
-  if (!requires_grad()) {
-    fail(
-        "register_hook: the tensor does not require grad, so the hook would never run; call "
-        "requires_grad_() first");
-  }
-  autograd::refuse_outside(*this, "register_hook");
-  autograd::Edge edge = autograd::gradient_edge(*this);
-  if (!edge.is_valid()) {  // a view that was made in no_grad mode: nothing will ever reach it
-    Ref<autograd::NodeHooks>& hooks = ensure_meta(*this).leaf_hooks;
-    if (!hooks) hooks = Ref<autograd::NodeHooks>::adopt(new autograd::NodeHooks);
-    return hooks->add(hooks->tensor, 0, std::move(hook));
-  }
-  edge.node->check_watched(edge.input_nr);
-  return edge.node->add_tensor_hook(static_cast<int>(edge.input_nr), std::move(hook));
+  autograd::NodeHooks& hooks = autograd::hooks_for_gradient(*this);
+  return hooks.add(hooks.tensor, static_cast<int>(output_nr()), std::move(hook));
 }
 
 autograd::HookHandle Tensor::register_post_accumulate_grad_hook(
     Callback<void(const Tensor&)> hook) const {
-  if (!requires_grad() || !is_leaf()) {
-    fail(
-        "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate "
-        "gradients; use register_hook for others");
-  }
-  autograd::refuse_outside(*this, "register_post_accumulate_grad_hook");
-  return autograd::grad_accumulator(*this)->add_post_accumulate_hook(std::move(hook));
+  autograd::NodeHooks& hooks = autograd::hooks_for_accumulation(*this);
+  return hooks.add(hooks.post_accumulate, 0, std::move(hook));
 }
 
 void Tensor::retain_grad() const {

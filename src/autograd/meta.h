@@ -52,6 +52,12 @@ void set_gradient_edge(const Tensor& tensor, Edge edge);
 // the tensor is a view.
 void rebase_history(const Tensor& tensor, Edge edge);
 Ref<Node> grad_accumulator(const Tensor& leaf);
+// Where hooks of a tensor are: with the node that made it, or with the leaf; null: it has none.
+NodeHooks* hooks_of(const Tensor& tensor);
+NodeHooks& ensure_hooks_of(const Tensor& tensor);
+// The same where a hook is registered that must have a chance to run.
+NodeHooks& hooks_for_gradient(const Tensor& tensor);
+NodeHooks& hooks_for_accumulation(const Tensor& tensor);
 // The node that made a tensor, kept by it; for a view whose base was written, made anew.
 const Ref<Node>& grad_fn_of(const Tensor& tensor);
 

@@ -88,15 +88,6 @@ NodeHooks::~NodeHooks() {
   cell_->hooks = nullptr;
 }
 
-template <class F>
-HookHandle NodeHooks::add(HookList<F>& list, int index, F hook) {
-  HookHandle handle;
-  handle.cell_ = cell_;
-  handle.id_ = next_hook_id();
-  list.entries.push_back({handle.id_, index, std::move(hook)});
-  return handle;
-}
-
 HookHandle Node::register_prehook(NodePreHook hook) {
   NodeHooks& hooks = ensure_hooks();
   return hooks.add(hooks.pre, 0, std::move(hook));
@@ -107,16 +98,8 @@ HookHandle Node::register_hook(NodePostHook hook) {
   return hooks.add(hooks.post, 0, std::move(hook));
 }
 
-template HookHandle NodeHooks::add(HookList<TensorHook>&, int, TensorHook);
-
-HookHandle Node::add_tensor_hook(int output, TensorHook hook) {
-  NodeHooks& hooks = ensure_hooks();
-  return hooks.add(hooks.tensor, output, std::move(hook));
-}
-
-HookHandle Node::add_post_accumulate_hook(PostAccumulateHook hook) {
-  NodeHooks& hooks = ensure_hooks();
-  return hooks.add(hooks.post_accumulate, 0, std::move(hook));
+void Node::check_watched(uint32_t) const {
+  if (unwatchable_) fail("{}: {}", name(), unwatchable_);
 }
 
 // The hook is handed back: what it holds must not be destroyed under the lock.

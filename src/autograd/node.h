@@ -63,6 +63,7 @@ struct HookList {
 };
 
 struct NodeHooks;
+uint64_t next_hook_id();
 
 // Removes a hook; does nothing when it is gone already. Copies refer to the same hook.
 class HookHandle {
@@ -71,6 +72,7 @@ class HookHandle {
 
  private:
   friend struct NodeHooks;
+  uint64_t next_hook_id();
   struct Cell : Counted {  // finds the hooks without keeping them alive
     Lock lock;
     NodeHooks* hooks = nullptr;
@@ -93,7 +95,13 @@ struct NodeHooks : Counted {
   ~NodeHooks();
   static void destroy(NodeHooks* hooks) { delete hooks; }
   template <class F>
-  HookHandle add(HookList<F>& list, int index, F hook);
+  HookHandle add(HookList<F>& list, int index, F hook) {
+    HookHandle handle;
+    handle.cell_ = cell_;
+    handle.id_ = next_hook_id();
+    list.entries.push_back({handle.id_, index, std::move(hook)});
+    return handle;
+  }
 
  private:
   Ref<HookHandle::Cell> cell_;
@@ -114,7 +122,9 @@ class Node : public Faced {
   virtual void release_variables() {}
   // Someone wants to see the gradient of a forward output on its way: refuses where it would be
   // only a part of it.
-  virtual void check_watched(uint32_t) const {}
+  virtual void check_watched(uint32_t output) const;
+  // `why` lives as long as the process.
+  void refuse_watching(const char* why) { unwatchable_ = why; }
   // What the node keeps for backward, with PyTorch's names: "self", "other", "result".
   virtual size_t saved_count() const { return 0; }
   virtual SavedValue* saved_value(size_t) { return nullptr; }
@@ -144,8 +154,6 @@ class Node : public Faced {
 
   HookHandle register_prehook(NodePreHook hook);
   HookHandle register_hook(NodePostHook hook);
-  HookHandle add_tensor_hook(int output, TensorHook hook);
-  HookHandle add_post_accumulate_hook(PostAccumulateHook hook);
   // A leaf owns the hooks of its accumulator, which comes and goes.
   void share_hooks(Ref<NodeHooks> hooks) { hooks_ = std::move(hooks); }
   NodeHooks* hooks() const { return hooks_.get(); }
@@ -166,6 +174,7 @@ class Node : public Faced {
   Ref<NodeHooks> hooks_;
   Ref<WeakNode::Cell> weak_;
   Node* next_dead_ = nullptr;
+  const char* unwatchable_ = nullptr;
 };
 
 // A tensor's place in the graph, or any node's output: accepted wherever a tensor is, as input or
@@ -175,7 +184,5 @@ struct GradientEdge {
   uint32_t output_nr = 0;
 };
 GradientEdge get_gradient_edge(const Tensor& tensor);
-
-uint64_t next_hook_id();
 
 }  // namespace fg::autograd

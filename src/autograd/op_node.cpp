@@ -99,12 +99,7 @@ Tensors OpNode::apply(Tensors&& grads) {
   for (const Tensor& grad : grads) any |= grad.defined();
   if (!any) return results;
   Locked locked(lock_);
-  if (released_) {
-    fail(
-        "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they were freed); pass retain_graph=true to the first backward to keep them",
-        name());
-  }
+  if (released_) refuse_freed(*this);
   for (const ir::Rule& rule : gradient_.rules) run_rule(rule, grads, results);
   return results;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "autograd/active_hooks.h"
 #include "autograd/op_node.h"
 #include "autograd/view.h"
 
@@ -47,6 +48,7 @@ void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arg
     set_gradient_edge(output, {std::move(owner), static_cast<uint32_t>(i)});
   }
   op.save_outputs(outputs);
+  node_created([&] { return Ref<Node>::share(&op); });
 }
 
 void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
@@ -57,6 +59,7 @@ void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Argum
   node->add_input_metadata(self.sizes(), self.dtype());
   rebase_history(self, {node, 0});
   node->save_outputs({&self, 1}, self.is_view());
+  node_created([&] { return attached_node(self); });
 }
 
 bool saves_input(const ir::Gradient& gradient, ir::Operands inputs, int input) {

@@ -1,44 +1,18 @@
 #include "autograd/saved_value.h"
 
 #include "autograd/accumulate_grad.h"
+#include "autograd/active_hooks.h"
 #include "base/fail.h"
 #include "ir/primitive.h"
 
 namespace fg::autograd {
 
-namespace {
-
-struct HookPair {
-  PackHook pack;
-  UnpackHook unpack;
-};
-struct HookStack {
-  std::vector<HookPair> pairs;
-  std::optional<std::string> disabled;
-};
-thread_local HookStack hook_stack;
-
-}  // namespace
-
-SavedTensorsHooks::SavedTensorsHooks(PackHook pack, UnpackHook unpack) {
-  if (hook_stack.disabled) fail("{}", *hook_stack.disabled);
-  hook_stack.pairs.push_back({std::move(pack), std::move(unpack)});
-  graph_counters.saved_tensor_hooks++;
+void refuse_freed(const Node& node) {
+  fail(
+      "{}: trying to backward through the graph a second time (or to read saved tensors after they "
+      "were freed); pass retain_graph to the first backward to keep them",
+      node.name());
 }
-
-SavedTensorsHooks::~SavedTensorsHooks() {
-  if (hook_stack.pairs.empty()) return;
-  hook_stack.pairs.pop_back();
-  graph_counters.saved_tensor_hooks--;
-}
-
-DisableSavedTensorsHooks::DisableSavedTensorsHooks(std::string message)
-    : outer_(hook_stack.disabled) {
-  if (!hook_stack.pairs.empty()) fail("{}", message);
-  hook_stack.disabled = std::move(message);
-}
-
-DisableSavedTensorsHooks::~DisableSavedTensorsHooks() { hook_stack.disabled = outer_; }
 
 SavedValue::SavedValue(const Tensor& given, bool output, bool inplace_on_view)
     : output_(output), inplace_on_view_(inplace_on_view) {
@@ -60,7 +34,7 @@ SavedValue::SavedValue(const Tensor& given, bool output, bool inplace_on_view)
   data_ = original_ ? value : alias(value);
   if (inplace_on_view_) rare().view_grad_fn = WeakNode(value.grad_fn());
   if (graph_counters.saved_tensor_hooks == 0 || value.impl()->wrapped_number) return;
-  HookPair hooks = hook_stack.pairs.back();
+  ActiveHooks::Pair hooks = active_hooks().saved_tensors.back();
   pack(hooks.pack, hooks.unpack);
 }
 
@@ -139,12 +113,7 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
 }
 
 Tensor SavedValue::unpack(const Node* saved_for) const {
-  if (freed_) {
-    fail(
-        "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they were freed); pass retain_graph=true to the first backward to keep them",
-        saved_for->name());
-  }
+  if (freed_) refuse_freed(*saved_for);
   if (!defined_) return {};
   if (is_packed()) {
     Tensor unpacked;

@@ -11,6 +11,9 @@ namespace fg::autograd {
 using PackHook = Callback<std::any(const Tensor&)>;
 using UnpackHook = Callback<Tensor(const std::any&)>;
 
+// The error of reading what an earlier backward freed.
+[[noreturn]] void refuse_freed(const Node& node);
+
 class SavedValue {
  public:
   SavedValue() = default;

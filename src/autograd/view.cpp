@@ -65,11 +65,7 @@ Tensors CopySlices::apply(Tensors&& grads) {
   Tensors results(next_edges().size());
   if (!grads[0].defined()) return results;
   Locked locked(lock_);
-  if (!writer_) {
-    fail(
-        "CopySlices: trying to backward through the graph a second time; pass retain_graph=true to "
-        "the first backward to keep it");
-  }
+  if (!writer_) refuse_freed(*this);
   // The writer is asked through this node only: what the base wants, the view wants.
   GraphTask* task = current_task();
   if (task && task->restricted && should_compute(0) && writer_->next_edge(0).is_valid()) {
@@ -206,6 +202,10 @@ void rebase_history(const Tensor& self, Edge edge) {
   meta.requires_grad = false;
   set_gradient_edge(self, std::move(edge));
   move_retained_grad(self, meta, old_node, old_output);
+}
+
+const Ref<Node>& attached_node(const Tensor& self) {
+  return grad_fn_of(self.is_view() ? meta_of(self)->view.base : self);
 }
 
 // The base was written since the view's node was made, in a way that the view cannot follow.

@@ -38,7 +38,11 @@ void check_input(const Lifted& input) {
   if (inside.is_leaf() && inside.requires_grad() != input.needs_grad) {
     refuse("the function changes requires_grad of an input");
   }
-  if (input.leaf.grad().defined() || inside.grad().defined()) {
+  auto has_grad = [](const Tensor& tensor) {
+    autograd::AutogradMeta* meta = autograd::meta_of(tensor);
+    return meta && meta->grad.defined();
+  };
+  if (has_grad(input.leaf) || has_grad(inside)) {
     refuse("the function calls backward(), which changes .grad; use autograd::grad");
   }
   if (has_hooks(input) || inside.retains_grad()) {
@@ -51,6 +55,11 @@ bool overlaps_itself(const Tensor& tensor) {
     if (tensor.strides()[i] == 0 && tensor.sizes()[i] > 1) return true;
   }
   return false;
+}
+
+bool was_made_in_no_grad(const Tensor& view) {
+  autograd::AutogradMeta* meta = autograd::meta_of(view);
+  return meta && meta->view && meta->view.origin == autograd::ViewOrigin::no_grad;
 }
 
 bool has_history(const Tensor& tensor) { return static_cast<bool>(tensor.grad_fn()); }
@@ -77,6 +86,11 @@ class Analysis {
     }
     for (const Tensor& output : outputs_) add_output(output);
     find_inner();
+    for (const Output& out : trace_.outputs) {
+      if (out.retains_grad && !out.of_input && trace_.results[out.of].inner) {
+        refuse("the function keeps the gradient of a result that it computes another one from");
+      }
+    }
   }
 
  private:
@@ -144,62 +158,23 @@ class Analysis {
     auto found = result_places_.find(root.impl());
     return found == result_places_.end() ? std::nullopt : std::optional(found->second);
   }
-  // Memory without history that some result shows already.
-  std::optional<size_t> find_shared(const Tensor& part) const {
-    auto found = storage_places_.find(part.impl()->storage.get());
-    if (found == storage_places_.end()) return {};
-    bool inside = contains_memory(trace_.results[found->second].base, part);
-    return inside ? std::optional(found->second) : std::nullopt;
-  }
-
   // Finds out how an output is made, and adds the result that it is, or is a view of.
   void place(const Tensor& output) {
     if (made_.count(output.impl()) > 0) return;
     Output& out = made_[output.impl()];
     out.has_history = has_history(output);
+    out.recorded = out.has_history || !was_made_in_no_grad(output);
     out.retains_grad = output.retains_grad();
-    out.own_version = static_cast<bool>(output.impl()->own_version);
-    auto input = find_input(output);
-    Tensor base = input              ? trace_.inputs()[*input].inside
-                  : output.is_view() ? output._base()
-                                     : output;
+    if (output.is_inference() != modes.inference) {
+      refuse("the function switches inference mode, and returns a tensor that was made in it");
+    }
+    Tensor base = output.is_view() ? output._base() : output;
     auto steps = steps_between(base, output);
-    if (steps && !out.own_version) {
-      out.steps = std::move(*steps);
-      out.itself = out.steps.empty();
-      return set_base(out, input, base);
-    }
-    if (out.has_history || output.is_view()) {
-      out.itself = true;
-      return set_base(out, {}, output);
-    }
-    place_detached(out, output, input);
-  }
-  void set_base(Output& out, std::optional<size_t> input, const Tensor& base) {
-    out.of_input = input.has_value();
-    out.of = input ? *input : add_result(base);
-  }
-  // Shares memory with something, but no history.
-  void place_detached(Output& out, const Tensor& output, std::optional<size_t> input) {
-    auto shared = input ? std::nullopt : find_shared(output);
-    Tensor base;
-    if (input) {
-      base = trace_.inputs()[*input].inside;
-    } else if (shared) {
-      base = trace_.results[*shared].base;
-    } else {
-      bool seen_before = storage_places_.count(output.impl()->storage.get()) > 0;
-      base = seen_before ? trace_.tracer.base_of(output) : output;
-    }
-    set_base(out, input, base);
-    if (base.is_same(output)) {
-      out.itself = true;
-      return;
-    }
-    out.detached = true;
-    out.sizes = output.sizes();
-    out.strides = output.strides();
-    out.offset = output.impl()->offset - base.impl()->offset;
+    if (steps) out.steps = std::move(*steps);
+    if (!steps) base = output;  // a view with more to its history than views
+    auto input = find_input(base);
+    out.of_input = input && trace_.inputs()[*input].inside.is_same(base);
+    out.of = out.of_input ? *input : add_result(base);
   }
 
   size_t add_result(const Tensor& root) {
@@ -207,23 +182,53 @@ class Analysis {
     if (root.requires_grad() && root.is_leaf() && !root.is_view()) {
       refuse("the function returns a tensor that it made and that requires grad; make it outside");
     }
-    const Storage* storage = root.impl()->storage.get();
     auto input = find_input(root);
-    if (input && trace_.tracer.was_written(trace_.inputs()[*input].inside)) {
-      refuse("an output shares memory with an input that is written, and has another history");
-    }
-    bool fresh = !input && storage_places_.count(storage) == 0;
-    if (fresh) trace_.tracer.settle(root, shown_);
-    Result result{root, trace_.tracer.read(root), has_history(root), false, fresh};
-    if (root.is_view()) {
-      result.view_of_input = input;
-      if (!input && !fresh) result.view_of_result = storage_places_[storage];
+    if (root.is_view() && !input) add_result(root._base());  // what it is a view of comes with it
+    const Storage* storage = root.impl()->storage.get();
+    auto other = storage_places_.find(storage);
+    bool fresh = !input && other == storage_places_.end();
+    Result result{root, ir::kNoValue, has_history(root), false, fresh};
+    if (fresh) {
+      add_fresh(root, result);
+    } else if (!result.differentiable && !root.is_view()) {
+      result.part = part_of(root, input, other);
+    } else {
+      add_sharing(root, input, result);
     }
     size_t place = trace_.results.size();
     result_places_[root.impl()] = place;
     storage_places_.emplace(storage, place);
     trace_.results.push_back(std::move(result));
     return place;
+  }
+  // Memory of its own; if outputs show several parts of it that no one of them contains, all of it.
+  void add_fresh(const Tensor& root, Result& result) {
+    trace_.tracer.settle(root, shown_);
+    result.value = trace_.tracer.read(root);
+  }
+  Result::Part part_of(const Tensor& root, std::optional<size_t> input,
+                       std::unordered_map<const Storage*, size_t>::const_iterator other) const {
+    size_t of = input ? *input : other->second;
+    const Tensor& whole = input ? trace_.inputs()[of].inside : trace_.results[of].base;
+    if (!contains_memory(whole, root)) {
+      refuse("two outputs show different parts of one memory; return clones of them");
+    }
+    return {input.has_value(),
+            of,
+            root.sizes(),
+            root.strides(),
+            root.impl()->offset - whole.impl()->offset,
+            static_cast<bool>(root.impl()->own_version)};
+  }
+  // A history of its own over memory that someone else has.
+  void add_sharing(const Tensor& root, std::optional<size_t> input, Result& result) {
+    if (input && trace_.tracer.was_written(trace_.inputs()[*input].inside)) {
+      refuse("an output shares memory with an input that is written, and has another history");
+    }
+    result.value = trace_.tracer.read(root);
+    if (!root.is_view()) return;
+    result.view_of_input = input;
+    if (!input) result.view_of_result = storage_places_[root.impl()->storage.get()];
   }
 
   void add_output(const Tensor& output) {

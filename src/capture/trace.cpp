@@ -19,6 +19,9 @@ bool has_caller_hooks(const Tensor& tensor) {
 static void refuse_hooked(const Trace& trace) {
   if (!trace.tracer.ran_backward) return;
   for (const Lifted& input : trace.inputs()) {
+    if (input.entry) {
+      refuse("the function computes gradients, and an argument is no leaf: pass a detached one");
+    }
     if (has_caller_hooks(input.real)) {
       refuse("the function computes gradients of a tensor that has hooks; remove them");
     }

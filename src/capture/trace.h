@@ -34,10 +34,18 @@ struct Result {
   ir::ValueId value;
   bool differentiable;
   bool inner;  // another output is computed from it
-  // Memory of its own, or of an input or another result; a view of that to autograd, but not one
-  // that can be made again.
-  bool fresh;
+  bool fresh;  // memory of its own, not that of an input or of another result
+  // A view to autograd of an input or result, but not one that can be made again.
   std::optional<size_t> view_of_input{}, view_of_result{};
+  // No value of the graph: a part of the memory of an input or of another result, without history.
+  struct Part {
+    bool of_input;
+    size_t of;
+    Dims sizes, strides;
+    Dim offset;  // from the first element of the whole
+    bool own_version;
+  };
+  std::optional<Part> part{};
 };
 
 struct Step {
@@ -48,14 +56,10 @@ struct Step {
 // How the caller gets an output: an input or a result itself, or a view of one.
 struct Output {
   bool defined = true, of_input = false;
-  size_t of = 0;          // which input or result
-  bool itself = false;    // not a view of it
-  bool detached = false;  // shares memory but no history: has this geometry
-  bool own_version = false;
-  Dims sizes, strides;
-  Dim offset = 0;  // from the first element of the base
-  std::vector<Step> steps;
+  size_t of = 0;            // which input or result
+  std::vector<Step> steps;  // none: it is that very tensor
   bool has_history = false, retains_grad = false;
+  bool recorded = false;            // in which mode the views are made
   std::optional<size_t> same_as{};  // the very tensor of an earlier output
 };
 

@@ -32,6 +32,9 @@ namespace {
 Tensor abstract_like(const Tensor& tensor) {
   Tensor result =
       abstract_tensor(tensor.sizes(), tensor.strides(), tensor.impl()->offset, tensor.dtype());
+  if (tensor.impl()->storage) {
+    result.impl()->storage = Storage::create_abstract(tensor.impl()->storage->bytes());
+  }
   result.impl()->wrapped_number = tensor.impl()->wrapped_number;
   result.impl()->inference = tensor.impl()->inference;
   return result;
@@ -115,6 +118,7 @@ ValueId Tracer::call(const ir::PrimitiveInfo& primitive, std::vector<ValueId> in
 Tensor Tracer::add_input(const Tensor& like, ir::Role role) {
   Tensor input = abstract_like(like);
   memories_[input.impl()->storage.get()] = Memory(input, graph.add_input(ir::info_of(input), role));
+  memories_[input.impl()->storage.get()].is_input = true;
   if (like.requires_grad()) input.requires_grad_();
   return input;
 }
@@ -126,6 +130,7 @@ Tensor Tracer::add_argument(const Tensor& real, ir::Role role) {
   if (real.requires_grad() && !real.is_leaf()) {
     inside = abstract_like(real);
     memories_[inside.impl()->storage.get()] = Memory(inside, graph.inputs.back());
+    memories_[inside.impl()->storage.get()].is_input = true;
     entry = Ref<autograd::Node>::adopt(new ArgumentNode(leaf));
     autograd::set_gradient_edge(inside, {entry, 0});
   }
@@ -245,11 +250,35 @@ const ViewStep* Tracer::step_of(const Tensor& view) const {
   return step.sizes == view.sizes() && step.strides == view.strides() ? &step : nullptr;
 }
 
+void Tracer::asked(const Tensor& tensor, const char* what) {
+  if (!tensor.is_abstract()) return;
+  auto found = memories_.find(tensor.impl()->storage.get());
+  if (found == memories_.end() || !found->second.is_input) return;
+  // The history of a part of an input is made here; that of the input itself is the caller's.
+  bool is_history = std::string_view(what) == "grad_fn";
+  if (is_history && !dynamic_cast<ArgumentNode*>(tensor.grad_fn().get())) return;
+  fail("capture: the function reads {} of an input, which may be another one at the next call",
+       what);
+}
+
+// Whether the elements of the value fill its stretch of memory.
+bool Tracer::is_dense(const Memory& memory) {
+  return product(memory.geometry->sizes) == memory.geometry->reach();
+}
+
 void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, const void* params,
                       const ir::Meta& meta, Tensor& output) {
   output = alias(input, meta.sizes, meta.strides, meta.offset);
   Memory& memory = memory_of(input);
   ir::ParamsRef shared = primitive.params->empty ? nullptr : primitive.params->share(params);
+  bool usual = !primitive.from_storage || !memory.is_input || is_dense(memory) ||
+               memory.views.count(Geometry(output)) || Geometry(output) == *memory.geometry;
+  if (!usual) {
+    fail(
+        "capture: as_strided of a tensor that has holes may reach elements between its own; pass "
+        "the whole tensor");
+  }
+  memory.views.insert(Geometry(output));
   steps_[output.impl()] = {output, {input, &primitive, shared, meta.sizes, meta.strides}};
   if (primitive.from_storage || Geometry(output) == *memory.geometry) return;
   if (memory.parts.count(Geometry(output)) > 0) return;

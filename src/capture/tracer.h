@@ -6,7 +6,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "autograd/node.h"
+#include "autograd/active_hooks.h"
 #include "ir/graph.h"
 
 namespace fg::capture {
@@ -82,6 +82,7 @@ class Tracer : public ir::Interpreter {
                 Tensor* outputs) override;
   bool write(const Tensor& self, const Tensor& value) override;
   Tensor stand_in(const Tensor& tensor) override;
+  void asked(const Tensor& tensor, const char* what) override;
 
  private:
   struct Geometry {
@@ -101,11 +102,14 @@ class Tracer : public ir::Interpreter {
         : base(base), geometry(Geometry(base)), value(value) {}
     Tensor base;
     std::optional<Geometry> geometry;  // of the value; the base itself may get another one
+    bool is_input = false;
+    std::unordered_set<Geometry, GeometryHash> views{};  // that were made of it in the usual way
     ir::ValueId value = ir::kNoValue;
     bool written = false;
     std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
   };
   Memory& memory_of(const Tensor& tensor);
+  static bool is_dense(const Memory& memory);
   Memory& add_constant(const Tensor& tensor);
   Tensor alias_of_lifted(const Tensor& tensor);
   ir::ValueId read_part(Memory& memory, const Tensor& view);
@@ -137,13 +141,16 @@ bool contains_memory(const Tensor& whole, const Tensor& part);
 // While alive, this thread traces.
 class Tracing : ModesGuard {
  public:
-  explicit Tracing(Tracer& tracer) { modes.interpreter = &tracer; }
-  ~Tracing() { graph_counters.saved_tensor_hooks = saved_tensor_hooks_; }
+  explicit Tracing(Tracer& tracer) {
+    modes.interpreter = &tracer;
+    autograd::take_active_hooks({});
+  }
+  ~Tracing() { autograd::take_active_hooks(hooks_); }
 
  private:
   FrozenGenerators frozen_;
-  // Hooks for saved tensors see what a call saves, not what its capture does.
-  int saved_tensor_hooks_ = std::exchange(graph_counters.saved_tensor_hooks, 0);
+  // Hooks see what a call saves and makes, not what its capture does.
+  autograd::ActiveHooks hooks_ = autograd::active_hooks();
 };
 
 }  // namespace fg::capture

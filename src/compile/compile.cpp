@@ -19,6 +19,7 @@ struct Entry {
   std::vector<size_t> places;  // of the arguments among the different tensors
   std::unique_ptr<Version> version;
   std::shared_ptr<const void> structure;
+  std::vector<TensorGuard> parameters;  // also of those whose sizes alone were read
 };
 
 // Each tensor once, and where each argument is among them.
@@ -40,6 +41,14 @@ struct Different {
     return result;
   }
 };
+
+bool looks_the_same(const std::vector<TensorGuard>& guards, const Tensors& tensors) {
+  if (guards.size() != tensors.size()) return false;
+  for (size_t i = 0; i < guards.size(); i++) {
+    if (!guards[i].holds(tensors[i])) return false;
+  }
+  return true;
+}
 
 class CapturedVersions : public Versions {
  public:
@@ -82,6 +91,10 @@ class CapturedVersions : public Versions {
         difference_ = "other numbers, texts or equal arguments";
         continue;
       }
+      if (!looks_the_same(entry->parameters, parameters)) {
+        difference_ = "other sizes, dtypes or layouts of parameters";
+        continue;
+      }
       Tensors inputs = inputs_of(*entry, different, parameters);
       if (entry->version->matches(inputs)) return entry.get();
       difference_ = entry->version->difference(inputs);
@@ -94,6 +107,7 @@ class CapturedVersions : public Versions {
     auto entry = std::make_unique<Entry>();
     entry->key = key;
     entry->places = different.places;
+    for (const Tensor& parameter : parameters) entry->parameters.emplace_back(parameter);
     capture::TraceOptions trace;
     trace.on_lift = [&, others = parameters.size()](const Tensor& tensor, bool exactly) mutable {
       size_t index = 0;

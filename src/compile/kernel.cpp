@@ -2,8 +2,11 @@
 
 #include <algorithm>
 
+#include "autograd/active_hooks.h"
 #include "autograd/meta.h"
+#include "base/fail.h"
 #include "compile/kernel_node.h"
+#include "passes/passes.h"
 
 namespace fg::compiler {
 
@@ -72,7 +75,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
     }
   }
   result.graph = ir::cut(tracer.graph, inputs, outputs);
-  ir::verify(result.graph, "capture");
+  passes::run_passes(result.graph, "forward");
   result.run = options_.forward(result.graph);
   return result;
 }
@@ -96,6 +99,36 @@ std::string Kernel::plan() {
   return out;
 }
 
+static std::vector<bool> used_values(const ir::Graph& graph) {
+  std::vector<bool> used(graph.values.size());
+  for (const ir::Operation& operation : graph.operations) {
+    for (ValueId input : operation.inputs) {
+      if (input != ir::kNoValue) used[input] = true;
+    }
+  }
+  for (ValueId output : graph.outputs) {
+    if (output != ir::kNoValue) used[output] = true;
+  }
+  return used;
+}
+
+// Of the first `count` inputs only those stay that something reads; which ones those are.
+static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
+  std::vector<bool> used = used_values(graph);
+  std::vector<size_t> kept;
+  std::vector<ValueId> inputs;
+  std::vector<Role> roles;
+  for (size_t i = 0; i < graph.inputs.size(); i++) {
+    if (i < count && !used[graph.inputs[i]]) continue;
+    if (i < count) kept.push_back(i);
+    inputs.push_back(graph.inputs[i]);
+    roles.push_back(graph.input_roles[i]);
+  }
+  graph.inputs = std::move(inputs);
+  graph.input_roles = std::move(roles);
+  return kept;
+}
+
 Backward Kernel::make_backward(const capture::Tangents& tangents) {
   Function gradient = capture::gradient_of(function_, tangents, false);
   std::scoped_lock lock(*function_.mutex);
@@ -109,7 +142,8 @@ Backward Kernel::make_backward(const capture::Tangents& tangents) {
   Backward result;
   for (const Function::Out& out : gradient.outputs) outputs.add(out.value, out.role);
   ir::Graph graph = ir::cut(function_.trace->tracer.graph, inputs, outputs);
-  ir::verify(graph, "partition");
+  passes::run_passes(graph, "backward");
+  result.saved = drop_unused_inputs(graph, training_->saved.size());
   result.run = options_.backward(graph);
   return result;
 }
@@ -137,7 +171,14 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
   Tensors given = inputs;
   given.insert(given.end(), seeds.begin(), seeds.end());
   Tensors values = forward.run(std::move(given));
+  if (values.size() != forward.graph.outputs.size()) {
+    fail("a compiled forward returned {} values; expected {}, one per output of its graph",
+         values.size(), forward.graph.outputs.size());
+  }
   for (size_t i = 0; i < function_.outputs.size(); i++) {
+    if (!values[i].defined()) continue;
+    // An input as it was, or the value of another output: a tensor of its own over that memory.
+    if (values[i].use_count() > 1) values[i] = alias(values[i]);
     uint32_t version = function_.outputs[i].version;
     if (version > 0) values[i].impl()->storage->version = version;
   }
@@ -146,7 +187,6 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
   uint32_t next = 0;
   for (size_t i = 0; i < function_.outputs.size(); i++) {
     if (!function_.outputs[i].differentiable) continue;
-    if (values[i].use_count() > 1) values[i] = alias(values[i]);  // an input, or another output
     node->add_input_metadata(values[i].sizes(), values[i].dtype());
     autograd::set_gradient_edge(values[i], {node, next++});
   }
@@ -157,8 +197,20 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
                                                        : seeds[kept.index - inputs.size()];
     node->keep(value, kept.from == Kept::From::output);
   }
+  autograd::node_created([&] { return Ref<autograd::Node>(node); });
   values.resize(function_.outputs.size());
   return values;
+}
+
+std::vector<bool> Kernel::used_inputs() {
+  const ir::Graph& graph = forward_graph(true);
+  std::vector<bool> used = used_values(graph);
+  for (const Kept& kept : forward(true).kept) {
+    if (kept.from == Kept::From::input) used[graph.inputs[kept.index]] = true;
+  }
+  std::vector<bool> result;
+  for (size_t i = 0; i < function_.inputs.size(); i++) result.push_back(used[graph.inputs[i]]);
+  return result;
 }
 
 }  // namespace fg::compiler

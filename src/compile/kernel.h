@@ -25,6 +25,7 @@ struct KernelOptions {
 // The backward for the gradients that come: which of them do is part of what is captured.
 struct Backward {
   GraphCallable run;
+  std::vector<size_t> saved;  // which of the saved values it reads
 };
 
 class Kernel : public Counted {
@@ -38,7 +39,8 @@ class Kernel : public Counted {
   Tensors call(const Tensors& inputs, const Tensors& seeds, bool record);
 
   const ir::Graph& forward_graph(bool record);
-  std::string plan();  // what is saved and why
+  std::vector<bool> used_inputs();  // which inputs a recorded call reads or keeps
+  std::string plan();               // what is saved and why
 
  private:
   friend class KernelNode;

@@ -34,19 +34,6 @@ void KernelNode::release_variables() {
   }
 }
 
-Tensors KernelNode::unpack(std::vector<autograd::SavedValue>& values) {
-  Locked locked(lock_);
-  if (released_) {
-    fail(
-        "{}: trying to backward through the graph a second time (or to read saved tensors after "
-        "they were freed); pass retain_graph=true to the first backward to keep them",
-        name());
-  }
-  Tensors result;
-  for (autograd::SavedValue& value : values) result.push_back(value.unpack(this));
-  return result;
-}
-
 // A gradient in the layout that the backward was captured with.
 static Tensor in_layout(Tensor tangent, const Dims& strides) {
   if (tangent.strides() == strides) return tangent;
@@ -56,16 +43,32 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
 }
 
 Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
-  Tensors inputs = unpack(saved_);
   const Backward& backward = kernel_->backward(kinds);
+  Tensors inputs;
+  {
+    Locked locked(lock_);
+    if (released_) autograd::refuse_freed(*this);
+    for (size_t i : backward.saved) inputs.push_back(saved_[i].unpack(this));
+  }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
   return backward.run(std::move(inputs));
 }
 
 Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) {
-  Tensors inputs = unpack(saved_inputs_);
+  Kernel& gradient = kernel_->gradient(kinds);
+  std::vector<bool> used = gradient.used_inputs();
+  Tensors inputs;
+  {
+    Locked locked(lock_);
+    if (released_) autograd::refuse_freed(*this);
+    for (size_t i = 0; i < saved_inputs_.size(); i++) {
+      // What is not read may have been written since.
+      const Tensor& held = saved_inputs_[i].held();
+      inputs.push_back(used[i] || !held.defined() ? saved_inputs_[i].unpack(this) : held);
+    }
+  }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
-  return kernel_->gradient(kinds).call(inputs, seeds_, true);
+  return gradient.call(inputs, seeds_, true);
 }
 
 Tensors KernelNode::apply(Tensors&& grads) {

@@ -26,7 +26,6 @@ class KernelNode : public autograd::Node {
  private:
   Tensors run(const capture::Tangents& kinds, Tensors tangents);
   Tensors run_again(const capture::Tangents& kinds, Tensors tangents);
-  Tensors unpack(std::vector<autograd::SavedValue>& values);
 
   Ref<Kernel> kernel_;
   Tensors seeds_;

@@ -71,7 +71,9 @@ static void refuse_shared_writes(const capture::Trace& trace) {
 
 Version::Version(const capture::Body& body, const Tensors& arguments,
                  const capture::TraceOptions& options, const KernelOptions& kernel_options)
-    : grad_mode_(modes.grad_enabled), inference_mode_(modes.inference) {
+    : grad_mode_(modes.grad_enabled),
+      inference_mode_(modes.inference),
+      default_dtype_(default_dtype()) {
   trace_ = capture::trace(body, arguments, options);
   refuse_shared_writes(*trace_);
   capture::Function function = capture::function_of(trace_);
@@ -80,13 +82,10 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     guards_.emplace_back(input.real);
     needs_grad |= input.needs_grad;
   }
-  records_ = needs_grad && grad_mode_ && function.differentiable_count() > 0;
+  records_ = needs_grad && function.differentiable_count() > 0;
   for (const Mutation& mutation : trace_->mutations) {
     TensorGuard& guard = guards_[mutation.input];
     guard.check_view = mutation.differentiable;
-    if (mutation.inner && guard.view) {
-      capture::refuse("the function writes to a view and computes another output from it");
-    }
   }
   for (TensorGuard& guard : guards_) guard.check_hooks = trace_->tracer.ran_backward;
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
@@ -105,6 +104,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
 
 bool Version::matches(const Tensors& inputs) const {
   if (modes.grad_enabled != grad_mode_ || modes.inference != inference_mode_) return false;
+  if (default_dtype() != default_dtype_) return false;
   if (inputs.size() != guards_.size()) return false;
   for (size_t i = 0; i < inputs.size(); i++) {
     if (!guards_[i].holds(inputs[i])) return false;
@@ -115,6 +115,7 @@ bool Version::matches(const Tensors& inputs) const {
 std::string Version::difference(const Tensors& inputs) const {
   if (modes.grad_enabled != grad_mode_) return "grad mode";
   if (modes.inference != inference_mode_) return "inference mode";
+  if (default_dtype() != default_dtype_) return "another default dtype";
   if (inputs.size() != guards_.size()) return "another number of tensors";
   for (size_t i = 0; i < inputs.size(); i++) {
     std::string found = guards_[i].difference(inputs[i]);
@@ -180,36 +181,34 @@ void Version::write_back(const Tensors& inputs, const Tensors& values) const {
     if (mutation.differentiable && !through_base) {
       autograd::rebase_history(input, autograd::gradient_edge(values[i]));
     }
+    if (through_base && mutation.inner) {
+      input.grad_fn()->refuse_watching(
+          "the gradient of a tensor that a compiled function wrote to and used would miss a part; "
+          "write to a clone() in the function");
+    }
   }
 }
 
 // A result that is a view with a history of its own may not be written, as after a custom function.
-void Version::relate_views(const Tensors& inputs, const Tensors& values) const {
-  size_t first = trace_->mutations.size();
-  for (size_t i = 0; i < trace_->results.size(); i++) {
+void Version::relate_views(const Tensors& inputs, const Tensors& results) const {
+  for (size_t i = 0; i < results.size(); i++) {
     const capture::Result& result = trace_->results[i];
     if (!result.view_of_input && !result.view_of_result) continue;
-    const Tensor& base = result.view_of_input ? inputs[*result.view_of_input]
-                                              : values[first + *result.view_of_result];
-    autograd::Edge edge = autograd::gradient_edge(values[first + i]);
-    autograd::make_view(base, values[first + i], autograd::ViewOrigin::custom_function);
-    if (edge.is_valid()) autograd::set_gradient_edge(values[first + i], std::move(edge));
+    const Tensor& base =
+        result.view_of_input ? inputs[*result.view_of_input] : results[*result.view_of_result];
+    autograd::Edge edge = autograd::gradient_edge(results[i]);
+    autograd::make_view(base, results[i], autograd::ViewOrigin::custom_function);
+    if (edge.is_valid()) autograd::set_gradient_edge(results[i], std::move(edge));
   }
 }
 
 Tensor Version::make_output(const Output& output, const Tensors& inputs,
-                            const Tensors& values) const {
+                            const Tensors& results) const {
   if (!output.defined) return {};
-  const Tensor& base =
-      output.of_input ? inputs[output.of] : values[trace_->mutations.size() + output.of];
-  Tensor result = base;
-  if (output.detached) {
-    result = alias(base, output.sizes, output.strides, base.impl()->offset + output.offset);
-    if (output.own_version) result = result.data();
-  }
+  Tensor result = output.of_input ? inputs[output.of] : results[output.of];
   static const ir::NoParams none;
   for (const capture::Step& step : output.steps) {
-    AutoGradMode mode(output.has_history);
+    AutoGradMode mode(output.recorded);
     Tensor view;
     const ir::Operand operands[] = {result};
     ir::bind(*step.primitive, operands, step.params ? step.params.get() : &none, &view);
@@ -218,11 +217,26 @@ Tensor Version::make_output(const Output& output, const Tensors& inputs,
   return result;
 }
 
-Tensors Version::make_outputs(const Tensors& inputs, const Tensors& values) const {
+// Parts of the memory of inputs or of other results.
+Tensors Version::make_results(const Tensors& inputs, const Tensors& values) const {
+  Tensors results(values.begin() + static_cast<std::ptrdiff_t>(trace_->mutations.size()),
+                  values.end());
+  for (size_t i = 0; i < results.size(); i++) {
+    const auto& part = trace_->results[i].part;
+    if (!part) continue;
+    const Tensor& whole = part->of_input ? inputs[part->of] : results[part->of];
+    results[i] = alias(whole, part->sizes, part->strides, whole.impl()->offset + part->offset);
+    results[i].impl()->own_version = nullptr;
+    if (part->own_version) results[i] = results[i].data();
+  }
+  return results;
+}
+
+Tensors Version::make_outputs(const Tensors& inputs, const Tensors& results) const {
   Tensors outputs;
   for (const Output& output : trace_->outputs) {
     outputs.push_back(output.same_as ? outputs[*output.same_as]
-                                     : make_output(output, inputs, values));
+                                     : make_output(output, inputs, results));
     if (output.retains_grad) outputs.back().retain_grad();
   }
   return outputs;
@@ -232,8 +246,9 @@ Tensors Version::call(const Tensors& inputs) {
   Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_);
   relayout(inputs);
   write_back(inputs, values);
-  relate_views(inputs, values);
-  Tensors outputs = make_outputs(inputs, values);
+  Tensors results = make_results(inputs, values);
+  relate_views(inputs, results);
+  Tensors outputs = make_outputs(inputs, results);
   if (trace_->grad_mode_after != grad_mode_) modes.grad_enabled = trace_->grad_mode_after;
   return outputs;
 }

@@ -45,10 +45,11 @@ class Version {
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
-  void relate_views(const Tensors& inputs, const Tensors& values) const;
+  Tensors make_results(const Tensors& inputs, const Tensors& values) const;
+  void relate_views(const Tensors& inputs, const Tensors& results) const;
   Tensor make_output(const capture::Output& output, const Tensors& inputs,
-                     const Tensors& values) const;
-  Tensors make_outputs(const Tensors& inputs, const Tensors& values) const;
+                     const Tensors& results) const;
+  Tensors make_outputs(const Tensors& inputs, const Tensors& results) const;
 
   std::shared_ptr<capture::Trace> trace_;
   Ref<Kernel> kernel_;
@@ -57,6 +58,7 @@ class Version {
   std::vector<TensorGuard> guards_;
   std::vector<size_t> aliases_;  // empty: it does not matter
   bool grad_mode_, inference_mode_, records_;
+  DType default_dtype_;
 };
 
 }  // namespace fg::compiler

@@ -35,8 +35,22 @@ static Tensor allocate_output(const Meta& meta) {
                  : empty_tensor(meta.sizes, meta.dtype);
 }
 
+// A tensor that outlived the capture of its function has no elements.
+static void check_inputs(const PrimitiveInfo& primitive, Operands inputs) {
+  for (const Operand& input : inputs) {
+    for (const Tensor& tensor : input.all()) {
+      if (!tensor.defined() || tensor.impl()->data || !tensor.is_abstract()) continue;
+      fail(
+          "{}: a tensor of a function that was captured is used outside of it, where it has no "
+          "values; return it from the function",
+          primitive.name);
+    }
+  }
+}
+
 void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
               Tensor* outputs) {
+  check_inputs(primitive, inputs);
   if (primitive.outputs == 1) {  // nearly always: no array of metas to make
     Meta meta;
     primitive.infer(inputs, params, &meta);

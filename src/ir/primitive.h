@@ -70,6 +70,12 @@ class Interpreter {
   virtual bool write(const Tensor& self, const Tensor& value) = 0;
   // What the graph of this interpreter has in the place of a tensor from outside.
   virtual Tensor stand_in(const Tensor& tensor) { return tensor; }
+  // A program asks what `tensor` is, not what it holds: refuses where the answer may be another one
+  // next time.
+  virtual void asked(const Tensor& tensor, const char* what) {
+    (void)tensor;
+    (void)what;
+  }
 };
 
 // The choke point: evaluate (or interpret), then record for gradients.

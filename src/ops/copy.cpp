@@ -16,6 +16,7 @@ namespace {
 
 struct CloneParams {
   bool contiguous;  // otherwise the order of dimensions in memory is kept
+  Dims strides;     // or this one is taken, if there is any
   bool operator==(const CloneParams&) const = default;
 };
 
@@ -25,7 +26,9 @@ const Registered clone_p =
                       const Tensor& self = *inputs[0];
                       out[0].sizes = self.sizes();
                       out[0].dtype = self.dtype();
-                      if (!p.contiguous) out[0].strides = ops::preserved_strides(self);
+                      out[0].strides = p.strides;
+                      bool keep = !p.contiguous && p.strides.empty();
+                      if (keep) out[0].strides = ops::preserved_strides(self);
                     },
                     [](Operands inputs, const CloneParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
@@ -33,11 +36,11 @@ const Registered clone_p =
         .vjp("CloneBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 
 const auto clone_entry = define(clone, "A copy with memory of its own.", [](const Tensor& self) {
-                           return clone_p.with({false}, self);
+                           return clone_p.with({false, {}}, self);
                          }).samples([] { return Samples{{{sample({2, 2})}}}; });
 const auto contiguous_entry =
     define(contiguous, "Self if it is contiguous, else a contiguous copy.", [](const Tensor& self) {
-      return self.is_contiguous() ? self : clone_p.with({true}, self);
+      return self.is_contiguous() ? self : clone_p.with({true, {}}, self);
     }).samples([] {
       return Samples{{{transpose(sample({2, 2}), 0, 1)}, "transposed"}, {{sample({2, 2})}}};
     });
@@ -138,6 +141,11 @@ const auto zero_entry =
         .samples([] { return Samples{{{sample({3})}}}; });
 
 }  // namespace
+
+Tensor ops::in_layout_of(const Tensor& self, const Tensor& values) {
+  Dims strides = preserved_strides(self);
+  return strides.empty() ? values : clone_p.with({false, strides}, values);
+}
 
 Tensor Tensor::clone() const { return fg::clone(*this); }
 Tensor Tensor::contiguous() const { return fg::contiguous(*this); }

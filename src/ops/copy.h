@@ -21,4 +21,9 @@ inline constexpr ir::Inplace fill_{fill};
 inline constexpr ir::Inplace fill_tensor_{fill_tensor};
 inline constexpr ir::Inplace zero_{zero};
 
+namespace ops {
+// Values with the order of dimensions in memory that a copy of `self` keeps.
+Tensor in_layout_of(const Tensor& self, const Tensor& values);
+}  // namespace ops
+
 }  // namespace fg

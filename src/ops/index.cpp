@@ -159,14 +159,13 @@ Tensor gradient_of_values(const Vjp& v) {
 const auto index_put_entry =
     define(index_put, "Self with values written, or added, at positions given by index tensors.",
            [](const Tensor& self, const Tensors& indices, const Tensor& values, bool accumulate) {
+             auto put = masked_put(self.sizes(), indices, values.sizes());
+             Positions at = put ? Positions{} : positions(self.sizes(), indices);
              if (values.dtype() != self.dtype() && !values.impl()->wrapped_number) {
                fail("index_put: values are {}, but self is {}; convert the values first",
                     name(values.dtype()), name(self.dtype()));
              }
-             if (auto put = masked_put(self.sizes(), indices, values.sizes())) {
-               return put_under_mask(self, *put, values, accumulate);
-             }
-             Positions at = positions(self.sizes(), indices);
+             if (put) return put_under_mask(self, *put, values, accumulate);
              Dims sizes = ops::rows_sizes(self.sizes(), at.indices, at.axes);
              if (!can_broadcast(values.sizes(), sizes)) {
                fail(

@@ -40,7 +40,10 @@ class Slicer {
         part = fg::select(part, dim_, index.integer);
         break;
       case Kind::slice:
-        part = part.slice(dim_++, index.slice.start, index.slice.stop, index.slice.step);
+        if (!is_whole(index.slice)) {
+          part = part.slice(dim_, index.slice.start, index.slice.stop, index.slice.step);
+        }
+        dim_++;
         break;
       case Kind::none:
         part = unsqueeze(part, dim_++);
@@ -56,6 +59,12 @@ class Slicer {
   Sliced take() { return std::move(result_); }
 
  private:
+  // A dimension that stays as it is takes no view.
+  bool is_whole(const Slice& slice) const {
+    if (dim_ >= result_.part.dim() || slice.step != 1) return false;
+    bool to_end = !slice.stop || result_.part.sizes()[dim_] <= *slice.stop;
+    return slice.start.value_or(0) == 0 && to_end;
+  }
   void apply_tensor(const Tensor& index) {
     if (index.dim() > 0 || is_floating(index.dtype())) return keep(index);
     if (!is_mask(index)) {
@@ -102,6 +111,10 @@ Tensor without_leading_ones(const Tensor& value, int64_t rank) {
 }  // namespace
 
 Tensor get_item(const Tensor& self, const std::vector<TensorIndex>& indices) {
+  if (indices.size() == 1 && indices[0].kind == Kind::slice) {  // as PyTorch: a view in any case
+    const Slice& slice = indices[0].slice;
+    return self.slice(0, slice.start, slice.stop, slice.step);
+  }
   Sliced sliced = apply_slices(self, indices);
   if (!sliced.tensors.empty()) return index(sliced.part, sliced.tensors);
   return sliced.part.is_same(self) ? alias_of(self) : sliced.part;

@@ -189,7 +189,11 @@ Tensor multiply_broadcast(const Tensor& a, const Tensor& b) {
 Tensor multiply_any(const Tensor& a, const Tensor& b) {
   if (a.dim() == 1 && b.dim() == 1) return dot(a, b);
   if (a.dim() == 2 && b.dim() == 1) return mv(a, b);
-  if (a.dim() == 1 && b.dim() == 2) return squeeze(mm(unsqueeze(a, 0), b), 0);
+  if (a.dim() == 1 && b.dim() == 2) {
+    Tensor row = squeeze(mm(unsqueeze(a, 0), b), 0);
+    autograd::forget_view(row);
+    return row;
+  }
   if (should_fold(a, b)) return multiply_folded(a, b);
   if (a.dim() == 3 && b.dim() == 3 && !(a.sizes()[0] == b.sizes()[0])) {
     if (a.sizes()[0] == 1 && a.requires_grad()) return multiply_folded(squeeze(a, 0), b);

@@ -7,7 +7,7 @@ namespace fg {
 
 inline constexpr ir::Function<
     "max_pool2d_with_indices(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, "
-    "int[] dilation=1, bool ceil_mode=False) -> (Tensor values, Tensor indices)">
+    "int[] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)">
     max_pool2d_with_indices;
 inline constexpr ir::Function<
     "max_pool2d(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, int[] "
@@ -15,7 +15,7 @@ inline constexpr ir::Function<
     max_pool2d;
 inline constexpr ir::Function<
     "max_pool1d_with_indices(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, "
-    "int[] dilation=1, bool ceil_mode=False) -> (Tensor values, Tensor indices)">
+    "int[] dilation=1, bool ceil_mode=False) -> (Tensor, Tensor)">
     max_pool1d_with_indices;
 inline constexpr ir::Function<
     "max_pool1d(Tensor self, int[] kernel_size, int[] stride=[], int[] padding=0, int[] "
@@ -34,10 +34,10 @@ inline constexpr ir::Function<"adaptive_avg_pool2d(Tensor self, int[] output_siz
 inline constexpr ir::Function<"adaptive_avg_pool1d(Tensor self, int[] output_size) -> Tensor">
     adaptive_avg_pool1d;
 inline constexpr ir::Function<
-    "adaptive_max_pool2d(Tensor self, int[] output_size) -> (Tensor values, Tensor indices)">
+    "adaptive_max_pool2d(Tensor self, int[] output_size) -> (Tensor, Tensor)">
     adaptive_max_pool2d;
 inline constexpr ir::Function<
-    "adaptive_max_pool1d(Tensor self, int[] output_size) -> (Tensor values, Tensor indices)">
+    "adaptive_max_pool1d(Tensor self, int[] output_size) -> (Tensor, Tensor)">
     adaptive_max_pool1d;
 
 }  // namespace fg

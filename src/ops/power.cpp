@@ -3,6 +3,7 @@
 #include "ops/arithmetic.h"
 #include "ops/choose.h"
 #include "ops/compare.h"
+#include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/entry.h"
 #include "ops/reroute.h"
@@ -45,6 +46,10 @@ Tensor power(const Tensor& self, const Scalar& exponent) {
         "pow: integers to negative integer powers are not allowed: got {} to the power {}; convert "
         "the base to a floating dtype",
         name(self.dtype()), exponent.text());
+  }
+  // Of a bool to the power of a bool, only one with a number exists.
+  if (self.dtype() == kBool && exponent.dtype() == kBool) {
+    return exponent.equal(0) ? ones_like(self) : clone(self);
   }
   if (self.is_floating_point()) {
     if (exponent.equal(2)) return mul(self, self);

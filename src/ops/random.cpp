@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/random_kind.h"
 #include "ops/view_kind.h"
@@ -12,8 +13,10 @@ using namespace ir;
 using ops::Distribution;
 using ops::draw;
 using ops::draw_integers;
+using ops::in_layout_of;
 using ops::OptGenerator;
 using ops::plain_primitive;
+using ops::RandomParams;
 
 namespace {
 
@@ -57,7 +60,8 @@ const auto rand_like_entry =
     define(rand_like, "Uniform numbers in [0, 1) with the sizes and dtype of self.",
            [](const Tensor& self, const OptGenerator& generator, OptDType dtype) {
              DType kind = dtype.value_or(self.dtype());
-             return draw({self.sizes(), kind, Distribution::uniform, 0, 1, generator}, "rand_like");
+             RandomParams params{self.sizes(), kind, Distribution::uniform, 0, 1, generator};
+             return in_layout_of(self, draw(params, "rand_like"));
            })
         .random()
         .samples([] { return Samples{{{sample({2, 3})}}}; });
@@ -65,25 +69,28 @@ const auto randn_like_entry =
     define(randn_like, "Normal numbers with the sizes and dtype of self.",
            [](const Tensor& self, const OptGenerator& generator, OptDType dtype) {
              DType kind = dtype.value_or(self.dtype());
-             return draw({self.sizes(), kind, Distribution::normal, 0, 1, generator}, "randn_like");
+             RandomParams params{self.sizes(), kind, Distribution::normal, 0, 1, generator};
+             return in_layout_of(self, draw(params, "randn_like"));
            })
         .random()
         .samples([] { return Samples{{{sample({2, 3})}}}; });
+Tensor integers_like(const Tensor& self, int64_t low, int64_t high, const OptGenerator& generator,
+                     OptDType dtype) {
+  DType kind = dtype.value_or(self.dtype());
+  return in_layout_of(self,
+                      draw_integers(self.sizes(), kind, low, high, generator, "randint_like"));
+}
 const auto randint_like_entry =
     define(randint_like.overload<0>(), "Integers in [0, high) with the sizes and dtype of self.",
            [](const Tensor& self, int64_t high, const OptGenerator& generator, OptDType dtype) {
-             return draw_integers(self.sizes(), dtype.value_or(self.dtype()), 0, high, generator,
-                                  "randint_like");
+             return integers_like(self, 0, high, generator, dtype);
            })
         .random()
         .samples([] { return Samples{{{sample({2, 3}), Scalar(7)}}}; });
 const auto randint_like_low_entry =
     define(randint_like.overload<1>(), "Integers in [low, high) with the sizes and dtype of self.",
            [](const Tensor& self, int64_t low, int64_t high, const OptGenerator& generator,
-              OptDType dtype) {
-             return draw_integers(self.sizes(), dtype.value_or(self.dtype()), low, high, generator,
-                                  "randint_like");
-           })
+              OptDType dtype) { return integers_like(self, low, high, generator, dtype); })
         .random()
         .samples([] { return Samples{{{sample({2, 3}), Scalar(-2), Scalar(7)}}}; });
 

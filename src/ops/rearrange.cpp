@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/copy.h"
+#include "ops/create.h"
 #include "ops/index.h"
 #include "ops/join.h"
 #include "ops/kernels/strided.h"
@@ -188,6 +189,7 @@ const Registered flip_p =
                       const Dims& sizes = inputs[0]->sizes();
                       if (!p.dims.empty()) axis_set(p.dims, sizes.size(), "flip");
                       out[0].sizes = sizes;
+                      out[0].strides = ops::preserved_strides(*inputs[0]);
                       out[0].dtype = inputs[0]->dtype();
                     },
                     [](Operands inputs, const FlipParams& p, Tensor* out) {

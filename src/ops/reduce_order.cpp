@@ -143,6 +143,9 @@ Tensor to_equal(const Tensor& grad, const Tensor& self, const Tensor& result, co
 
 template <Tensor (*reduce)(const Tensor&, const OptDims&, bool)>
 Tensor extreme(const Tensor& self, const Dims& dim, bool keepdim, const char* who) {
+  if (dim.empty() && self.impl()->numel == 0) {
+    fail("{}: the input {} is empty; pass a dim that has elements", who, text(self.sizes()));
+  }
   check_not_empty(self.sizes(), axis_set(dim, self.sizes().size(), who), who);
   return reduce(self, dim, keepdim);
 }

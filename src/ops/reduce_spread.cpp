@@ -181,7 +181,7 @@ Tensor norm_of(const Tensor& x, double p, const OptDims& dim, bool keepdim) {
 // `grad` and `norm` broadcast with self. As PyTorch: where the norm is 0 the gradient is 0.
 Tensor norm_gradient(const Tensor& grad, const Tensor& self, const Tensor& norm, double p,
                      const OptDims& dim) {
-  if (p == 0) return zeros_like(self);
+  if (p == 0) return {};  // a count
   if (p == 1) return self.sign() * grad;
   if (p == 2) return grad * (self / norm).masked_fill(norm.eq(0), 0);
   if (std::isinf(p)) {

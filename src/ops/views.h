@@ -7,7 +7,9 @@
 namespace fg {
 
 // ---- other sizes over the same elements
-inline constexpr ir::Function<"view(Tensor(a) self, int[] size) -> Tensor(a)"> view;
+inline constexpr ir::Function<"view(Tensor(a) self, int[] size) -> Tensor(a)",
+                              "view.dtype(Tensor(a) self, DType dtype) -> Tensor(a)">
+    view;
 inline constexpr ir::Function<"view_as(Tensor(a) self, Tensor other) -> Tensor(a)"> view_as;
 inline constexpr ir::Function<"_unsafe_view(Tensor self, int[] size) -> Tensor"> _unsafe_view;
 inline constexpr ir::Function<"reshape(Tensor(a) self, int[] shape) -> Tensor(a)"> reshape;

@@ -82,25 +82,27 @@ std::optional<Dims> strides_for(const Tensor& self, const Dims& sizes) {
   return at < 0 ? std::optional(strides) : std::nullopt;
 }
 
-const Registered view_p =
-    view_primitive<ViewParams>("view", [](const Tensor& self, const ViewParams& p, Meta& out) {
-      out.sizes = complete_sizes(self, p.size, "view");
-      auto strides = strides_for(self, out.sizes);
-      if (!strides) {
-        fail(
-            "view: sizes {} do not fit the input's sizes {} and strides {} (a dimension would span "
-            "two "
-            "memory regions); use reshape",
-            text(out.sizes), text(self.sizes()), text(self.strides()));
-      }
-      out.strides = *strides;
-    }).vjp("ViewBackward0", wrt(0, saves::shape(0), [](const Vjp& v) {
-             return reshape(v.grad(), v.sizes(0));
-           }));
+constexpr auto infer_view = [](const Tensor& self, const ViewParams& p, Meta& out) {
+  out.sizes = complete_sizes(self, p.size, "view");
+  auto strides = strides_for(self, out.sizes);
+  if (!strides) {
+    fail(
+        "view: sizes {} do not fit the input's sizes {} and strides {} (a dimension would span two "
+        "memory regions); use reshape",
+        text(out.sizes), text(self.sizes()), text(self.strides()));
+  }
+  out.strides = *strides;
+};
+constexpr auto view_gradient = [](const Vjp& v) { return reshape(v.grad(), v.sizes(0)); };
+const Registered view_p = view_primitive<ViewParams>("view", infer_view)
+                              .vjp("ViewBackward0", wrt(0, saves::shape(0), view_gradient));
 const auto view_entry =
-    define_as<view_p>(view, "The same elements under other sizes; one size may be -1.").samples([] {
-      return Samples{{{sample({2, 3}), Dims{3, 2}}}, {{sample({2, 3}), Dims{-1}}, "inferred"}};
-    });
+    define(view.overload<0>(), "The same elements under other sizes; one size may be -1.",
+           StandsFor<view_p>{})
+        .stands_for(view_p)
+        .samples([] {
+          return Samples{{{sample({2, 3}), Dims{3, 2}}}, {{sample({2, 3}), Dims{-1}}, "inferred"}};
+        });
 
 const auto view_as_entry =
     define(view_as, "The same elements under the sizes of other.",
@@ -122,18 +124,27 @@ const Registered unsafe_view_p =
                       const Tensor& self = *inputs[0];
                       out[0] = alias(self, out[0].sizes(), out[0].strides(), self.impl()->offset);
                     }>("unsafe_view", Kind::gather)
-        .vjp("UnsafeViewBackward0",
-             wrt(0, saves::shape(0), [](const Vjp& v) { return reshape(v.grad(), v.sizes(0)); }));
+        .vjp("UnsafeViewBackward0", wrt(0, saves::shape(0), view_gradient));
 const auto unsafe_view_entry =
     define_as<unsafe_view_p>(_unsafe_view, "As view, of a tensor that nothing else will use.")
         .samples([] { return Samples{{{sample({2, 3}), Dims{3, -1}}}}; });
+
+// What reshape records where the input is not contiguous.
+constexpr Function<"_reshape_alias(Tensor(a) self, int[] size) -> Tensor(a)"> reshape_alias;
+const Registered reshape_alias_p =
+    view_primitive<ViewParams>("reshape_alias", infer_view)
+        .vjp("ReshapeAliasBackward0", wrt(0, saves::shape(0), view_gradient));
+const auto reshape_alias_entry =
+    define_as<reshape_alias_p>(reshape_alias, "As view, of a tensor that is not contiguous.")
+        .samples([] { return Samples{{{transpose(sample({2, 4}), 0, 1), Dims{2, 2, 2}}}}; });
 
 const auto reshape_entry =
     define(reshape, "As view where possible, else a copy with those sizes.",
            [](const Tensor& self, const Dims& shape) {
              Dims sizes = complete_sizes(self, shape, "reshape");
-             bool shareable = strides_for(self, sizes).has_value();
-             return shareable ? view(self, sizes) : _unsafe_view(contiguous(self), sizes);
+             if (self.is_contiguous()) return view(self, sizes);
+             return strides_for(self, sizes) ? reshape_alias(self, sizes)
+                                             : _unsafe_view(contiguous(self), sizes);
            })
         .samples([] {
           return Samples{{{sample({2, 3}), Dims{3, 2}}},

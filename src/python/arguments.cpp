@@ -9,65 +9,7 @@ namespace fg::python {
 using ir::Type;
 using ir::Value;
 
-// ---- one object
-
-bool is_number(PyObject* object) {
-  if (PyFloat_Check(object) || PyLong_Check(object)) return true;
-  if (is_tensor(object) || PyUnicode_Check(object) || PyComplex_Check(object)) return false;
-  PyNumberMethods* number = Py_TYPE(object)->tp_as_number;  // numpy's scalars
-  return number && (number->nb_index || number->nb_float) && !PySequence_Check(object);
-}
-
-Scalar scalar_of(PyObject* number) {
-  if (PyBool_Check(number)) return Scalar(number == Py_True);
-  if (PyFloat_Check(number)) return Scalar(PyFloat_AS_DOUBLE(number));
-  if (PyIndex_Check(number)) {
-    nb::object integer = own(PyNumber_Index(number));
-    int overflow = 0;
-    int64_t value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
-    if (overflow == 0) return Scalar(value);
-    PyErr_Format(PyExc_OverflowError, "the integer %R does not fit into 64 bits", integer.ptr());
-    nb::raise_python_error();
-  }
-  nb::object real = own(PyNumber_Float(number));
-  return Scalar(PyFloat_AS_DOUBLE(real.ptr()));
-}
-
-static bool zero_dim(PyObject* object) {
-  return is_tensor(object) && impl_of(object)->sizes.empty() && !tensor_of(object).requires_grad();
-}
-
-static bool convert_integer(PyObject* object, bool strict, Value& value) {
-  if (PyBool_Check(object) || PyFloat_Check(object)) return false;
-  if (PyLong_Check(object)) return value = scalar_of(object), true;
-  if (is_tensor(object)) {
-    if (strict || !zero_dim(object) || !is_integral(impl_of(object)->dtype)) return false;
-    return value = tensor_of(object).item(), true;
-  }
-  if (!PyIndex_Check(object)) return false;
-  return value = scalar_of(object), true;
-}
-
-static bool convert_scalar(PyObject* object, bool strict, Value& value) {
-  if (is_number(object)) return value = scalar_of(object), true;
-  if (strict || !zero_dim(object)) return false;
-  return value = tensor_of(object).item(), true;
-}
-
-static bool convert_dims(PyObject* object, bool strict, Value& value) {
-  Value one;
-  if (PyTuple_Check(object) || PyList_Check(object)) {
-    Dims dims;
-    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-      if (!convert_integer(item, false, one)) return false;
-      dims.push_back(std::get<Scalar>(one).to_int());
-    }
-    return value = std::move(dims), true;
-  }
-  if (!convert_integer(object, strict, one)) return false;
-  return value = Dims{std::get<Scalar>(one).to_int()}, true;
-}
+// ---- parameters
 
 // Where PyTorch has an overload for numbers; elsewhere a number is no tensor.
 static bool takes_numbers(std::string_view function) {
@@ -77,127 +19,6 @@ static bool takes_numbers(std::string_view function) {
       "clamp_min clamp_max masked_fill index_fill fill ";
   return kNames.find(" " + std::string(function) + " ") != std::string_view::npos;
 }
-
-PyObject* traced_number_type = nullptr;
-static bool is_traced_number(PyObject* object) {
-  return traced_number_type &&
-         Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type);
-}
-
-static bool convert_tensor(PyObject* object, bool strict, Value& value) {
-  if (is_tensor(object)) return value = tensor_of(object), true;
-  if (!strict && is_traced_number(object)) {
-    nb::object tensor = own(PyObject_GetAttrString(object, "_tensor"));
-    return value = tensor_of(tensor.ptr()), true;
-  }
-  if (strict || !is_number(object)) return false;
-  return value = Tensor(scalar_of(object)), true;
-}
-
-static bool convert_tensors(PyObject* object, bool optional, Value& value) {
-  if (!PyTuple_Check(object) && !PyList_Check(object)) return false;
-  Tensors tensors;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-    PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-    if (is_tensor(item))
-      tensors.push_back(tensor_of(item));
-    else if (optional && item == Py_None)
-      tensors.emplace_back();
-    else
-      return false;
-  }
-  return value = std::move(tensors), true;
-}
-
-static bool is_optional(Type type) {
-  switch (type) {
-    case Type::opt_tensor:
-    case Type::opt_scalar:
-    case Type::opt_integer:
-    case Type::opt_dim:
-    case Type::opt_dims:
-    case Type::opt_real:
-    case Type::opt_boolean:
-    case Type::opt_string:
-    case Type::opt_dtype:
-    case Type::generator:
-      return true;
-    default:
-      return false;
-  }
-}
-
-bool convert(PyObject* object, Type type, bool strict, Value& value) {
-  if (object == Py_None) return value = Value(), is_optional(type);
-  switch (type) {
-    case Type::tensor:
-    case Type::opt_tensor:
-      return convert_tensor(object, strict, value);
-    case Type::tensors:
-    case Type::opt_tensors:
-      return convert_tensors(object, type == Type::opt_tensors, value);
-    case Type::scalar:
-    case Type::opt_scalar:
-    case Type::real:
-    case Type::opt_real:
-      return convert_scalar(object, strict, value);
-    case Type::integer:
-    case Type::opt_integer:
-    case Type::dim:
-    case Type::opt_dim:
-      return convert_integer(object, strict, value);
-    case Type::dims:
-    case Type::opt_dims:
-      return convert_dims(object, strict, value);
-    case Type::boolean:
-    case Type::opt_boolean:
-      if (!PyBool_Check(object)) return false;
-      return value = Scalar(object == Py_True), true;
-    case Type::string:
-    case Type::opt_string:
-      if (!PyUnicode_Check(object)) return false;
-      return value = std::string(nb::borrow<nb::str>(object).c_str()), true;
-    case Type::dtype:
-    case Type::opt_dtype: {
-      OptDType dtype = dtype_of(object);
-      if (!dtype) return false;
-      return value = *dtype, true;
-    }
-    case Type::generator:
-      if (!is_generator(object)) return false;
-      return value = generator_of(object), true;
-    case Type::none:
-      return false;
-  }
-  return false;
-}
-
-const char* type_name(Type type) {
-  static constexpr const char* kNames[] = {"Tensor",
-                                           "Tensor or None",
-                                           "a list of Tensors",
-                                           "a list of Tensors or None",
-                                           "a number",
-                                           "a number or None",
-                                           "int",
-                                           "int or None",
-                                           "int",
-                                           "int or None",
-                                           "a tuple of ints",
-                                           "a tuple of ints or None",
-                                           "float",
-                                           "float or None",
-                                           "bool",
-                                           "bool or None",
-                                           "str",
-                                           "str or None",
-                                           "dtype",
-                                           "dtype or None",
-                                           "Generator"};
-  return kNames[static_cast<int>(type)];
-}
-
-// ---- parameters
 
 static Value default_of(const ir::Argument& argument) {
   std::string_view text = argument.default_text;
@@ -213,14 +34,22 @@ static Value default_of(const ir::Argument& argument) {
   return real ? Scalar(number) : Scalar(static_cast<int64_t>(number));
 }
 
+// As PyTorch: one number may stand for a list of dimensions or of window sizes, not for sizes.
+static bool needs_several(const ir::Argument& argument) {
+  static constexpr std::string_view kNames =
+      " size shape sizes dims stride repeats split_sizes normalized_shape pad ";
+  bool named = kNames.find(" " + std::string(argument.name) + " ") != std::string_view::npos;
+  return named && argument.type == Type::dims && !argument.has_default;
+}
+
 Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
   const ir::Schema& schema = function.schema;
   bool tensors = false, dtype = false;
   for (size_t i = 0; i < schema.argument_count; i++) {
     const ir::Argument& argument = schema.arguments[i];
     PyObject* name = PyUnicode_InternFromString(std::string(argument.name).c_str());
-    parameters.push_back(
-        {name, argument.type, argument.has_default, argument.keyword_only, default_of(argument)});
+    parameters.push_back({name, argument.type, argument.has_default, argument.keyword_only,
+                          needs_several(argument), default_of(argument)});
     positional += !argument.keyword_only;
     if (argument.name == "self") self = i;
     tensors |= argument.type <= Type::opt_tensors;
@@ -314,14 +143,29 @@ struct Attempt {
     bool absent = object == Py_None && wanted.type == Type::dims && wanted.has_default;
     if (absent) {  // amax(dim=None)
       parsed.values[parameter] = wanted.fallback;
-    } else if (!convert(object, wanted.type, strict || is_plain_number(object, wanted.type),
+    } else if ((wanted.several && !is_list(object)) ||
+               !convert(object, wanted.type, strict || is_plain_number(object, wanted.type),
                         parsed.values[parameter])) {
       return refuse("argument '{}' (position {}) must be {}, not {}", PyUnicode_AsUTF8(wanted.name),
-                    parameter + 1, type_name(wanted.type), Py_TYPE(object)->tp_name);
+                    parameter + 1, type_name(wanted.type), kind_of(object, wanted.type));
     }
     given |= 1u << parameter;
     return true;
   }
+  // The type of what came; of a list that should hold integers, what else it holds.
+  static std::string kind_of(PyObject* object, Type type) {
+    std::string kind = Py_TYPE(object)->tp_name;
+    if (!is_list(object) || (type != Type::dims && type != Type::opt_dims)) return kind;
+    Value number;
+    for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
+      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
+      if (!convert(item, Type::integer, false, number)) {
+        return fmt::format("a {} with a {}", kind, Py_TYPE(item)->tp_name);
+      }
+    }
+    return kind;
+  }
+  static bool is_list(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
   bool is_plain_number(PyObject* object, Type type) const {
     bool tensor = type == Type::tensor || type == Type::opt_tensor;
     return tensor && !(is_traced_number(object) ? overload.traced : overload.numbers) &&
@@ -349,9 +193,8 @@ struct Attempt {
     }
     size_t first = call.method && overload.self == 0 ? 1 : 0;
     size_t given_here = call.count - argument;
-    if (takes_spread_list() && given_here > 1) {
-      return spread(first, argument);
-    }
+    bool one_list = given_here == 1 && is_list(call.arguments[argument]);
+    if (takes_spread_list() && given_here > 0 && !one_list) return spread(first, argument);
     for (; argument < call.count; argument++, next++) {
       if (call.method && next == overload.self) next++;
       if (next >= overload.positional) {

@@ -13,6 +13,7 @@ struct Parameter {
   PyObject* name;  // interned
   ir::Type type;
   bool has_default, keyword_only;
+  bool several;  // a list of integers for which no single one may stand
   ir::Value fallback;
 };
 
@@ -57,9 +58,11 @@ void parse(const OverloadSet& set, const Call& call, Parsed& parsed);
 bool convert(PyObject* object, ir::Type type, bool strict, ir::Value& value);
 // Whether an object may be an operand of an arithmetic operator.
 bool is_number(PyObject* object);
-Scalar scalar_of(PyObject* number);
+// `overflow` is the error of an integer that does not fit into 64 bits.
+Scalar scalar_of(PyObject* number, PyObject* overflow = PyExc_OverflowError);
 // What stands for a float argument of a function that is being captured; set by the package.
 extern PyObject* traced_number_type;
+bool is_traced_number(PyObject* object);
 
 const char* type_name(ir::Type type);  // as Python users say it
 

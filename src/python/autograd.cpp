@@ -1,4 +1,4 @@
-// backward, grad, modes, gradcheck, saved-tensor hooks.
+// backward, grad, modes, gradcheck, hooks of a thread.
 #include "autograd/autograd.h"
 
 #include <nanobind/stl/optional.h>
@@ -75,16 +75,25 @@ nb::object run_grad(nb::sequence outputs, nb::sequence inputs, nb::sequence grad
   return tuple_of(results);
 }
 
-// ---- hooks of saved tensors
+// ---- hooks of a thread
 
 // Python enters and leaves contexts, so they live on a stack. It is never destroyed: a thread may
 // end inside such a context, when the engine's own state is gone.
 using SavedHooks = std::vector<std::unique_ptr<autograd::SavedTensorsHooks>>;
+using CreationHooks = std::vector<std::unique_ptr<autograd::NodeCreationHook>>;
 using DisabledHooks = std::vector<std::unique_ptr<autograd::DisableSavedTensorsHooks>>;
 thread_local auto& saved_hooks = *new SavedHooks;
+thread_local auto& creation_hooks = *new CreationHooks;
 thread_local auto& disabled_hooks = *new DisabledHooks;
 
-void add_saved_hooks(nb::module_& module) {
+void add_thread_hooks(nb::module_& module) {
+  module.def("_push_node_creation_hook", [](nb::object hook) {
+    creation_hooks.push_back(
+        std::make_unique<autograd::NodeCreationHook>(node_creation_hook(std::move(hook))));
+  });
+  module.def("_pop_node_creation_hook", [] {
+    if (!creation_hooks.empty()) creation_hooks.pop_back();
+  });
   module.def("_push_saved_tensors_hooks", [](nb::object pack, nb::object unpack) {
     saved_hooks.push_back(std::make_unique<autograd::SavedTensorsHooks>(
         pack_hook(std::move(pack)), unpack_hook(std::move(unpack))));
@@ -166,23 +175,48 @@ void check_subclass(nb::type_object cls) {
        reinterpret_cast<PyTypeObject*>(cls.ptr())->tp_name);
 }
 
-void add_tensor_methods(nb::module_& module) {
+void add_tensor_hooks(nb::module_& module) {
   module.def(
       "_register_hook",
       [](const Tensor& tensor, nb::object function) {
-        return tensor.register_hook(tensor_hook(std::move(function)));
+        return register_hook(autograd::hooks_for_gradient(tensor), HookKind::tensor,
+                             static_cast<int>(tensor.output_nr()), std::move(function));
       },
       nb::arg(), nb::arg().none());
   module.def("_register_post_accumulate_grad_hook", [](const Tensor& tensor, nb::object function) {
-    return tensor.register_post_accumulate_grad_hook(post_accumulate_hook(std::move(function)));
+    return register_hook(autograd::hooks_for_accumulation(tensor), HookKind::post_accumulate, 0,
+                         std::move(function));
   });
+  module.def("_get_backward_hooks", [](const Tensor& tensor) {
+    auto output = static_cast<int>(tensor.output_nr());
+    PyObject* by_id = hook_dictionary(autograd::hooks_of(tensor), HookKind::tensor, output);
+    return by_id ? nb::borrow(by_id) : nb::none();
+  });
+  module.def(
+      "_set_backward_hooks",
+      [](const Tensor& tensor, nb::object by_id) {
+        if (!by_id.is_none() && !PyDict_Check(by_id.ptr())) {
+          fail(ErrorKind::type, "_backward_hooks: expected a dictionary of hooks or None, got {}",
+               Py_TYPE(by_id.ptr())->tp_name);
+        }
+        bind_hook_dictionary(autograd::ensure_hooks_of(tensor), HookKind::tensor,
+                             static_cast<int>(tensor.output_nr()),
+                             by_id.is_none() ? nullptr : by_id.ptr());
+      },
+      nb::arg(), nb::arg().none());
+}
+
+void add_tensor_methods(nb::module_& module) {
   module.def("_retain_grad", [](const Tensor& tensor) { tensor.retain_grad(); });
   module.def("_requires_grad_", [](const Tensor& tensor, bool on) { tensor.requires_grad_(on); });
   module.def("_detach_", [](const Tensor& tensor) { tensor.detach_(); });
   module.def("_become_view", [](const Tensor& self, const Tensor& view, const std::string& name) {
     autograd::become_view(self, view, name.c_str());
   });
-  module.def("_is_view", [](const Tensor& tensor) { return tensor.is_view(); });
+  module.def("_is_view", [](const Tensor& tensor) {
+    asked(tensor, "_is_view");
+    return tensor.is_view();
+  });
   module.def("_is_inference", [](const Tensor& tensor) { return tensor.is_inference(); });
   module.def("_is_contiguous", [](const Tensor& tensor) { return tensor.is_contiguous(); });
   module.def("_strides", [](const Tensor& tensor) {
@@ -191,7 +225,10 @@ void add_tensor_methods(nb::module_& module) {
     return nb::steal(PyList_AsTuple(strides.ptr()));
   });
   module.def("_numel", [](const Tensor& tensor) { return tensor.numel(); });
-  module.def("_storage_offset", [](const Tensor& tensor) { return tensor.storage_offset(); });
+  module.def("_storage_offset", [](const Tensor& tensor) {
+    asked(tensor, "storage_offset");
+    return tensor.storage_offset();
+  });
   module.def("_data_ptr",
              [](const Tensor& tensor) { return reinterpret_cast<uintptr_t>(tensor.data_ptr()); });
   module.def("_storage_ptr", [](const Tensor& tensor) {
@@ -242,9 +279,10 @@ void add_autograd(nb::module_& module) {
              [] { return autograd::current_graph_task_execution_order(); });
   module.def("_will_engine_execute_node", &autograd::will_engine_execute_node);
   module.def("_get_current_graph_task_keep_graph", &autograd::current_graph_task_keep_graph);
-  add_saved_hooks(module);
+  add_thread_hooks(module);
   add_gradcheck(module);
   add_modes(module);
+  add_tensor_hooks(module);
   add_tensor_methods(module);
 }
 

@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "compile/counters.h"
 #include "compile/version.h"
+#include "passes/plan.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/face.h"
@@ -45,9 +46,15 @@ nb::list list_of(const Tensors& tensors) {
 // A Python function of a list of tensors that returns one.
 struct PythonBody {
   Held function;
+  Held types;  // of the arguments: what stands for a Parameter is one
   Tensors operator()(const Tensors& arguments) const {
     WithLock lock;
-    nb::object result = function.object()(list_of(arguments));
+    nb::list given;
+    for (size_t i = 0; i < arguments.size(); i++) {
+      nb::object type = types.object()[nb::int_(i)];
+      given.append(nb::steal(wrap_as(reinterpret_cast<PyTypeObject*>(type.ptr()), arguments[i])));
+    }
+    nb::object result = function.object()(given);
     return tensors_of(result.ptr(), "capture", true);
   }
   void* face() const { return function.face(); }
@@ -97,6 +104,7 @@ compiler::Backend backend_of(const nb::object& compiler) {
 
 compiler::Partition partition_of(const std::string& name) {
   if (name == "default") return passes::partition_default;
+  if (name == "min_cut") return passes::partition_min_cut;
   fail(ErrorKind::value, "partition: '{}' is not known; expected 'default' or 'min_cut'", name);
 }
 
@@ -113,12 +121,17 @@ capture::OnLift on_lift_of(const nb::object& lift) {
 
 using compiler::Version;
 
-void make_version(Version* self, nb::object body, nb::object arguments,
+// What tensors looked like that a function may have asked without using them.
+struct Guards {
+  std::vector<compiler::TensorGuard> guards;
+};
+
+void make_version(Version* self, nb::object body, nb::object arguments, nb::object types,
                   std::vector<std::string> names, nb::object lift, nb::object forward,
                   nb::object backward, const std::string& partition) {
   capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
-  new (self) Version(PythonBody{Held(body)}, tensors_of(arguments.ptr(), "capture"), trace,
-                     {backend_of(forward), backend_of(backward), partition_of(partition)});
+  new (self) Version(PythonBody{Held(body), Held(types)}, tensors_of(arguments.ptr(), "capture"),
+                     trace, {backend_of(forward), backend_of(backward), partition_of(partition)});
 }
 
 nb::list call_version(Version& version, nb::object inputs) {
@@ -136,7 +149,7 @@ Tensors run_graph(const PythonGraph& graph, const nb::args& args) {
   return graph.runner->run(std::move(inputs));
 }
 
-// One entry per input, operation and output: (op, name, target, args), as an fx graph has them.
+// One entry per input, operation and output, as an fx graph has them: (op, name, target, args).
 nb::tuple nodes_of(const PythonGraph& self) {
   auto named = [](ir::ValueId value) -> nb::object {
     return value == ir::kNoValue ? nb::none()
@@ -181,8 +194,8 @@ void add_graph(nb::module_& module) {
 void add_capture(nb::module_& module) {
   add_graph(module);
   nb::class_<Version>(module, "Version")
-      .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("names"),
-           nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
+      .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("types"),
+           nb::arg("names"), nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
            nb::arg("partition"))
       .def("matches",
            [](const Version& self, nb::object inputs) {
@@ -205,12 +218,33 @@ void add_capture(nb::module_& module) {
              return PythonGraph{graph, std::make_shared<ir::Runner>(graph)};
            })
       .def_prop_ro("plan", [](Version& self) { return self.kernel().plan(); });
+  nb::class_<Guards>(module, "TensorGuards")
+      .def("__init__",
+           [](Guards* self, nb::object tensors) {
+             new (self) Guards();
+             for (const Tensor& tensor : tensors_of(tensors.ptr(), "guards")) {
+               self->guards.emplace_back(tensor);
+             }
+           })
+      .def("difference", [](const Guards& self, nb::object tensors) -> std::string {
+        Tensors given = tensors_of(tensors.ptr(), "guards");
+        for (size_t i = 0; i < self.guards.size(); i++) {
+          if (!self.guards[i].holds(given[i])) return self.guards[i].difference(given[i]);
+        }
+        return "";
+      });
   module.def("number_tensor", [](nb::handle number) { return Tensor(scalar_of(number.ptr())); });
   module.def("as_number", [](const Tensor& tensor) {
     Tensor number = alias(tensor);
     number.impl()->wrapped_number = true;
     return number;
   });
+  module.def("as_tensor", [](const Tensor& number) {
+    Tensor tensor = alias(number);
+    tensor.impl()->wrapped_number = false;
+    return tensor;
+  });
+  module.def("is_abstract", [](const Tensor& tensor) { return tensor.is_abstract(); });
   module.def("set_number_type", [](nb::handle type) { traced_number_type = type.ptr(); });
   module.def("same_storage", [](const Tensor& a, const Tensor& b) {
     return a.impl()->storage == b.impl()->storage;

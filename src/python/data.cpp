@@ -136,7 +136,7 @@ void add_sizes(PyObject* data, Dims& sizes) {
 DType infer_dtype(PyObject* data) {
   if (is_tensor(data)) return impl_of(data)->dtype;
   if (is_number(data)) {
-    Scalar number = scalar_of(data);
+    Scalar number = scalar_of(data, PyExc_ValueError);
     if (!number.is_floating()) return number.dtype();
     bool numpy = PyFloat_Check(data) && !PyFloat_CheckExact(data);  // float64 is a float there
     return numpy ? kFloat64 : default_dtype();
@@ -160,7 +160,7 @@ T element_of(PyObject* object) {
     return tensor_of(object).item().to<T>();
   }
   if (!is_number(object)) refuse_data(object);
-  Scalar number = scalar_of(object);
+  Scalar number = scalar_of(object, PyExc_ValueError);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using Limits = std::numeric_limits<T>;
     double value = number.to_double();
@@ -179,7 +179,7 @@ template <class T>
 void fill(PyObject* data, const Dims& sizes, size_t depth, T*& out) {
   if (depth == sizes.size()) {
     if (is_list(data)) {
-      fail(ErrorKind::value, "tensor: expected a number at depth {}, got a {}", depth,
+      fail(ErrorKind::type, "tensor: expected a number at depth {}, got a {}", depth,
            Py_TYPE(data)->tp_name);
     }
     *out++ = element_of<T>(data);

@@ -3,7 +3,9 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/saved_value.h"
 #include "base/fail.h"
+#include "ir/primitive.h"
 #include "python/custom_node.h"
+#include "python/hooks.h"
 
 namespace fg::python {
 
@@ -179,6 +181,7 @@ class Walk {
     for (auto& entry : hooks.post_accumulate.entries) see(entry.call.face());
     for (auto& [name, value] : hooks.metadata) {
       if (auto* held = std::any_cast<Held>(&value)) see(held->get());
+      if (auto* bound = std::any_cast<BoundHooks>(&value)) see(bound->dictionary.get());
     }
   }
   void add_contents(autograd::Node& node) {
@@ -234,6 +237,10 @@ PyMemberDef face_members[] = {
     {nullptr, 0, 0, 0, nullptr}};
 
 // ---- lists
+
+void asked(const Tensor& tensor, const char* what) {
+  if (modes.interpreter) modes.interpreter->asked(tensor, what);
+}
 
 nb::object tuple_of(const Tensors& tensors) {
   nb::object tuple = own(PyTuple_New(static_cast<Py_ssize_t>(tensors.size())));

@@ -38,6 +38,9 @@ PyObject* wrap(const Ref<autograd::Node>& node);
 PyObject* wrap_as(PyTypeObject* type, const Tensor& tensor);
 PyObject* new_face(PyTypeObject* type, Faced* native);
 
+// A program asks about the tensor itself; see ir::Interpreter::asked.
+void asked(const Tensor& tensor, const char* what);
+
 nb::object tuple_of(const Tensors& tensors);
 // A list or tuple of tensors; None stands for an undefined one where `optional`.
 Tensors tensors_of(PyObject* sequence, const char* who, bool optional = false);

@@ -19,6 +19,18 @@ using ir::Value;
 namespace {
 
 // Result types with names, as torch.return_types.max: one per function.
+PyObject* result_repr(PyObject* self) {
+  PyTypeObject* type = Py_TYPE(self);
+  std::string text = std::string(type->tp_name) + "(";
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(self); i++) {
+    nb::object item = nb::steal(PyObject_Repr(PyTuple_GET_ITEM(self, i)));
+    if (!item.is_valid()) return nullptr;
+    text += fmt::format("{}\n{}={}", i > 0 ? "," : "", type->tp_members[i].name,
+                        nb::borrow<nb::str>(item).c_str());
+  }
+  return PyUnicode_FromString((text + ")").c_str());
+}
+
 PyTypeObject* result_type_of(const ir::Schema& schema) {
   static std::map<std::string_view, PyTypeObject*> types;
   PyTypeObject*& type = types[schema.name];
@@ -31,6 +43,7 @@ PyTypeObject* result_type_of(const ir::Schema& schema) {
   PyStructSequence_Desc desc{name, nullptr, fields, static_cast<int>(schema.return_count)};
   type = PyStructSequence_NewType(&desc);
   if (!type) nb::raise_python_error();
+  type->tp_repr = result_repr;
   return type;
 }
 

@@ -7,7 +7,7 @@ namespace fg::python {
 
 namespace {
 
-// The callable that all hooks have in common; `face` shows it to the garbage collector.
+// A function; `face` shows it to the garbage collector.
 struct Hook {
   Held function;
   void* face() const { return function.get(); }
@@ -54,34 +54,6 @@ struct Hook {
   }
 };
 
-struct TensorCall : Hook {
-  Tensor operator()(const Tensor& grad) const {
-    WithLock lock;
-    Tensor after = to_tensor(function.object()(nb::steal(wrap(grad))));
-    check(grad, after);
-    return after;
-  }
-};
-struct PostAccumulateCall : Hook {
-  void operator()(const Tensor& parameter) const {
-    WithLock lock;
-    if (function.object()(nb::steal(wrap(parameter))).is_none()) return;
-    fail("the post-accumulate-grad hook '{}' returned a value; it should return None", name());
-  }
-};
-struct PreCall : Hook {
-  Tensors operator()(const Tensors& grads) const {
-    WithLock lock;
-    return to_tensors(function.object()(tuple_of(grads)), grads);
-  }
-};
-struct PostCall : Hook {
-  Tensors operator()(const Tensors& grad_inputs, const Tensors& grad_outputs) const {
-    WithLock lock;
-    return to_tensors(function.object()(tuple_of(grad_inputs), tuple_of(grad_outputs)),
-                      grad_inputs);
-  }
-};
 struct PackCall : Hook {
   std::any operator()(const Tensor& value) const {
     WithLock lock;
@@ -97,24 +69,143 @@ struct UnpackCall : Hook {
          Py_TYPE(result.ptr())->tp_name);
   }
 };
+struct CreationCall : Hook {
+  void operator()(const Ref<autograd::Node>& node) const {
+    WithLock lock;
+    nb::object result = function.object()(nb::steal(wrap(node)));
+    if (result.is_none()) return;
+    fail("the node creation hook '{}' returned {}; it must return None", name(),
+         Py_TYPE(result.ptr())->tp_name);
+  }
+};
 
 template <class H>
 H make(nb::object function) {
   if (!PyCallable_Check(function.ptr())) {
     fail(ErrorKind::type, "a hook must be callable, got {}", Py_TYPE(function.ptr())->tp_name);
   }
-  return H{{Held(std::move(function))}};
+  H hook;
+  hook.function = Held(std::move(function));
+  return hook;
+}
+
+// The functions of a dictionary, called in its order as one hook.
+struct Hooks {
+  Held by_id;
+  void* face() const { return by_id.get(); }
+
+  // A copy: a function may take itself or others out.
+  std::vector<Hook> functions() const {
+    std::vector<Hook> functions;
+    for (nb::handle function : nb::list(own(PyMapping_Values(by_id.get())))) {
+      functions.push_back(make<Hook>(nb::borrow(function)));
+    }
+    return functions;
+  }
+};
+
+struct TensorCall : Hooks {
+  Tensor operator()(const Tensor& grad) const {
+    WithLock lock;
+    Tensor now = grad;
+    for (const Hook& hook : functions()) {
+      Tensor after = hook.to_tensor(hook.function.object()(nb::steal(wrap(now))));
+      hook.check(now, after);
+      if (after.defined()) now = after;
+    }
+    return now;
+  }
+};
+struct PostAccumulateCall : Hooks {
+  void operator()(const Tensor& parameter) const {
+    WithLock lock;
+    for (const Hook& hook : functions()) {
+      if (hook.function.object()(nb::steal(wrap(parameter))).is_none()) continue;
+      fail("the post-accumulate-grad hook '{}' returned a value; it should return None",
+           hook.name());
+    }
+  }
+};
+// What the functions made of gradients; empty when they left them as they are.
+template <class... Others>
+Tensors replaced(const std::vector<Hook>& functions, const Tensors& grads,
+                 const Others&... others) {
+  Tensors now;
+  for (const Hook& hook : functions) {
+    const Tensors& before = now.empty() ? grads : now;
+    Tensors after = hook.to_tensors(hook.function.object()(tuple_of(before), others...), before);
+    if (!after.empty()) now = std::move(after);
+  }
+  return now;
+}
+struct PreCall : Hooks {
+  Tensors operator()(const Tensors& grads) const {
+    WithLock lock;
+    return replaced(functions(), grads);
+  }
+};
+struct PostCall : Hooks {
+  Tensors operator()(const Tensors& grad_inputs, const Tensors& grad_outputs) const {
+    WithLock lock;
+    return replaced(functions(), grad_inputs, tuple_of(grad_outputs));
+  }
+};
+
+autograd::HookHandle add(autograd::NodeHooks& hooks, HookKind kind, int output, Held by_id) {
+  switch (kind) {
+    case HookKind::tensor:
+      return hooks.add(hooks.tensor, output, autograd::TensorHook(TensorCall{{by_id}}));
+    case HookKind::pre:
+      return hooks.add(hooks.pre, output, autograd::NodePreHook(PreCall{{by_id}}));
+    case HookKind::post:
+      return hooks.add(hooks.post, output, autograd::NodePostHook(PostCall{{by_id}}));
+    default:
+      return hooks.add(hooks.post_accumulate, output,
+                       autograd::PostAccumulateHook(PostAccumulateCall{{by_id}}));
+  }
+}
+
+std::string place_of(HookKind kind, int output) {
+  return fmt::format("python hooks {} {}", static_cast<int>(kind), output);
 }
 
 }  // namespace
 
-autograd::TensorHook tensor_hook(nb::object f) { return make<TensorCall>(std::move(f)); }
-autograd::PostAccumulateHook post_accumulate_hook(nb::object f) {
-  return make<PostAccumulateCall>(std::move(f));
+PyObject* hook_dictionary(autograd::NodeHooks* hooks, HookKind kind, int output) {
+  if (!hooks) return nullptr;
+  auto found = hooks->metadata.find(place_of(kind, output));
+  if (found == hooks->metadata.end()) return nullptr;
+  return std::any_cast<BoundHooks&>(found->second).dictionary.get();
 }
-autograd::NodePreHook node_pre_hook(nb::object f) { return make<PreCall>(std::move(f)); }
-autograd::NodePostHook node_post_hook(nb::object f) { return make<PostCall>(std::move(f)); }
+
+void bind_hook_dictionary(autograd::NodeHooks& hooks, HookKind kind, int output, PyObject* by_id) {
+  std::any& bound = hooks.metadata[place_of(kind, output)];
+  if (bound.has_value()) std::any_cast<BoundHooks&>(bound).handle.remove();
+  if (!by_id) {
+    hooks.metadata.erase(place_of(kind, output));
+    return;
+  }
+  Held held(nb::borrow(by_id));
+  bound = BoundHooks{held, add(hooks, kind, output, held)};
+}
+
+nb::object register_hook(autograd::NodeHooks& hooks, HookKind kind, int output,
+                         nb::object function) {
+  make<Hook>(function);  // can it be called?
+  nb::object by_id = nb::borrow(hook_dictionary(&hooks, kind, output));
+  if (!by_id) {
+    by_id = nb::module_::import_("collections").attr("OrderedDict")();
+    bind_hook_dictionary(hooks, kind, output, by_id.ptr());
+  }
+  nb::object handle = nb::module_::import_("foregrad.utils.hooks").attr("RemovableHandle")(by_id);
+  by_id[handle.attr("id")] = function;
+  return handle;
+}
+
 autograd::PackHook pack_hook(nb::object f) { return make<PackCall>(std::move(f)); }
 autograd::UnpackHook unpack_hook(nb::object f) { return make<UnpackCall>(std::move(f)); }
+autograd::NodeCreationCallback node_creation_hook(nb::object f) {
+  return make<CreationCall>(std::move(f));
+}
 
 }  // namespace fg::python

@@ -1,16 +1,32 @@
-// Python callables as hooks of tensors and nodes, and as saved-tensor hooks.
+// Python callables as hooks of tensors and nodes, of saved tensors and of new nodes.
+//
+// Hooks of tensors and nodes live in dictionaries by id, as PyTorch keeps them: one per kind of
+// hook and output of a node. A dictionary is bound to the node once and is one hook for the engine;
+// a RemovableHandle takes a function out of it.
 #pragma once
 
-#include "autograd/saved_value.h"
+#include "autograd/active_hooks.h"
 #include "python/object.h"
 
 namespace fg::python {
 
-autograd::TensorHook tensor_hook(nb::object function);
-autograd::PostAccumulateHook post_accumulate_hook(nb::object function);
-autograd::NodePreHook node_pre_hook(nb::object function);
-autograd::NodePostHook node_post_hook(nb::object function);
+enum class HookKind { tensor, pre, post, post_accumulate };
+
+// A dictionary of hooks, kept with what it is bound to.
+struct BoundHooks {
+  Held dictionary;
+  autograd::HookHandle handle;
+};
+// The dictionary of an output, or null.
+PyObject* hook_dictionary(autograd::NodeHooks* hooks, HookKind kind, int output = 0);
+// Binds a dictionary in place of the one before; none for null.
+void bind_hook_dictionary(autograd::NodeHooks& hooks, HookKind kind, int output, PyObject* by_id);
+// Adds a function; the result is a RemovableHandle.
+nb::object register_hook(autograd::NodeHooks& hooks, HookKind kind, int output,
+                         nb::object function);
+
 autograd::PackHook pack_hook(nb::object function);
 autograd::UnpackHook unpack_hook(nb::object function);
+autograd::NodeCreationCallback node_creation_hook(nb::object function);
 
 }  // namespace fg::python

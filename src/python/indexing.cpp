@@ -90,15 +90,22 @@ std::vector<TensorIndex> indices_of(PyObject* index) {
   return indices;
 }
 
+// Whether the only tensor among the indices is a mask.
+bool is_one_mask(const std::vector<TensorIndex>& indices) {
+  int tensors = 0, masks = 0;
+  for (const TensorIndex& index : indices) {
+    if (!index.tensor.defined()) continue;
+    tensors++;
+    masks += index.tensor.dtype() == kBool || index.tensor.dtype() == kUInt8;
+  }
+  return tensors == 1 && masks == 1;
+}
+
 // As PyTorch: one value for a mask is converted; other tensors are taken as they are.
 Tensor value_of(PyObject* value, const Tensor& self, const std::vector<TensorIndex>& indices) {
   if (is_tensor(value)) {
     Tensor given = tensor_of(value);
-    for (const TensorIndex& index : indices) {
-      bool mask = index.tensor.defined() && index.tensor.dtype() == kBool;
-      if (mask && given.dim() == 0) return given.to(self.dtype());
-    }
-    return given;
+    return given.numel() == 1 && is_one_mask(indices) ? given.to(self.dtype()) : given;
   }
   if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
   if (!PySequence_Check(value) || PyUnicode_Check(value)) {
@@ -118,6 +125,7 @@ int assign_subscript(PyObject* self, PyObject* index, PyObject* value) {
   return guarded(
       [&] {
         if (!value) fail(ErrorKind::type, "Tensor does not support deleting items");
+        if (index == Py_False) return 0;  // as PyTorch: there is nothing to write, whatever it is
         Tensor tensor = tensor_of(self);
         std::vector<TensorIndex> indices = indices_of(index);
         set_item(tensor, indices, value_of(value, tensor, indices));

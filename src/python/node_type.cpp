@@ -5,6 +5,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
+#include "autograd/view.h"
 #include "base/fail.h"
 #include "ir/value.h"
 #include "python/custom_node.h"
@@ -39,21 +40,44 @@ PyObject* node_repr(PyObject* self) {
 
 // ---- methods
 
+// Nodes that are no function's gradient have PyTorch's own name here: programs compare with it.
 PyObject* get_name(PyObject* self, PyObject*) {
-  return guarded([&] { return PyUnicode_FromString(node_of(self)->name().c_str()); });
-}
-PyObject* register_hook(PyObject* self, PyObject* function) {
   return guarded([&] {
-    return nb::cast(node_of(self)->register_hook(node_post_hook(nb::borrow(function))))
+    Ref<Node> node = node_of(self);
+    bool own_kind = dynamic_cast<autograd::AccumulateGrad*>(node.get()) ||
+                    dynamic_cast<autograd::CopySlices*>(node.get());
+    return PyUnicode_FromString(((own_kind ? "torch::autograd::" : "") + node->name()).c_str());
+  });
+}
+PyObject* register_post_hook(PyObject* self, PyObject* function) {
+  return guarded([&] {
+    return register_hook(node_of(self)->ensure_hooks(), HookKind::post, 0, nb::borrow(function))
         .release()
         .ptr();
   });
 }
 PyObject* register_prehook(PyObject* self, PyObject* function) {
   return guarded([&] {
-    return nb::cast(node_of(self)->register_prehook(node_pre_hook(nb::borrow(function))))
+    return register_hook(node_of(self)->ensure_hooks(), HookKind::pre, 0, nb::borrow(function))
         .release()
         .ptr();
+  });
+}
+PyObject* register_hook_dict(PyObject* self, PyObject* tensor) {
+  return guarded([&]() -> PyObject* {
+    if (!is_tensor(tensor)) {
+      fail(ErrorKind::type, "_register_hook_dict: expected a Tensor, got {}",
+           Py_TYPE(tensor)->tp_name);
+    }
+    auto output = static_cast<int>(tensor_of(tensor).output_nr());
+    PyObject* by_id =
+        hook_dictionary(autograd::hooks_of(tensor_of(tensor)), HookKind::tensor, output);
+    if (!by_id) fail("_register_hook_dict: the tensor has no hooks; register_hook gives it some");
+    autograd::NodeHooks& hooks = node_of(self)->ensure_hooks();
+    if (hook_dictionary(&hooks, HookKind::tensor, output) != by_id) {
+      bind_hook_dictionary(hooks, HookKind::tensor, output, by_id);
+    }
+    Py_RETURN_NONE;
   });
 }
 PyObject* get_sequence_nr(PyObject* self, PyObject*) {
@@ -184,10 +208,12 @@ PyObject* node_getattr(PyObject* self, PyObject* name) {
 
 PyMethodDef node_methods[] = {
     {"name", get_name, METH_NOARGS, "The name of the node, as AddBackward0."},
-    {"register_hook", register_hook, METH_O,
+    {"register_hook", register_post_hook, METH_O,
      "Calls hook(grad_inputs, grad_outputs) after the node ran; returns a handle."},
     {"register_prehook", register_prehook, METH_O,
      "Calls hook(grad_outputs) before the node runs; returns a handle."},
+    {"_register_hook_dict", register_hook_dict, METH_O,
+     "Calls the hooks of a tensor with the gradient of the output that it is."},
     {"_sequence_nr", get_sequence_nr, METH_NOARGS, "How late the node was made."},
     {"_set_sequence_nr", set_sequence_nr, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr}};
@@ -255,13 +281,6 @@ void add_nodes(nb::module_& module) {
       .def_prop_ro("data", [](const SavedTensor& self) -> nb::object {
         if (auto* packed = self.value().packed()) return std::any_cast<Held>(packed)->object();
         return nb::steal(wrap(self.value().unpack(self.node.get())));
-      });
-  nb::class_<autograd::HookHandle>(module, "RemovableHandle")
-      .def("remove", [](const autograd::HookHandle& self) { self.remove(); })
-      .def("__enter__", [](nb::handle self) { return nb::borrow(self); })
-      .def("__exit__", [](const autograd::HookHandle& self, nb::args) {
-        self.remove();
-        return false;
       });
 }
 

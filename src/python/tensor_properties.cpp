@@ -61,6 +61,7 @@ PyObject* grad(PyObject* self, void*) {
           "populated during backward: call .retain_grad() on it first";
       if (PyErr_WarnEx(PyExc_UserWarning, text, 1) != 0) return nullptr;
     }
+    asked(t, "grad");
     return wrap(t.grad());
   });
 }
@@ -73,7 +74,10 @@ int set_grad(PyObject* self, PyObject* value, void*) {
       -1);
 }
 PyObject* grad_fn(PyObject* self, void*) {
-  return get(self, [](const Tensor& t) { return wrap(t.grad_fn()); });
+  return get(self, [](const Tensor& t) {
+    asked(t, "grad_fn");
+    return wrap(t.grad_fn());
+  });
 }
 PyObject* is_leaf(PyObject* self, void*) {
   return get(self, [](const Tensor& t) { return PyBool_FromLong(t.is_leaf()); });
@@ -82,7 +86,10 @@ PyObject* output_nr(PyObject* self, void*) {
   return get(self, [](const Tensor& t) { return PyLong_FromLongLong(t.output_nr()); });
 }
 PyObject* retains_grad(PyObject* self, void*) {
-  return get(self, [](const Tensor& t) { return PyBool_FromLong(t.retains_grad()); });
+  return get(self, [](const Tensor& t) {
+    asked(t, "retains_grad");
+    return PyBool_FromLong(t.retains_grad());
+  });
 }
 PyObject* data(PyObject* self, void*) {
   return get(self, [](const Tensor& t) { return wrap(t.data()); });
@@ -98,10 +105,14 @@ int set_data(PyObject* self, PyObject* value, void*) {
       -1);
 }
 PyObject* version(PyObject* self, void*) {
-  return get(self, [](const Tensor& t) { return PyLong_FromUnsignedLong(t._version()); });
+  return get(self, [](const Tensor& t) {
+    asked(t, "_version");
+    return PyLong_FromUnsignedLong(t._version());
+  });
 }
 PyObject* base(PyObject* self, void*) {
   return get(self, [](const Tensor& t) {
+    asked(t, "_base");
     if (!t.is_view()) return Py_NewRef(Py_None);
     return wrap(t._base());
   });

@@ -21,7 +21,8 @@ struct GraphCounters {
   uint64_t next_sequence_nr = 0;
   void* dead_nodes = nullptr;  // waiting to be freed; see autograd/node.cpp
   bool freeing_nodes = false;
-  int saved_tensor_hooks = 0;  // how many pairs are active
+  int saved_tensor_hooks = 0;   // how many pairs are active
+  int node_creation_hooks = 0;  // how many are active
 };
 extern thread_local GraphCounters graph_counters __attribute__((tls_model("initial-exec")));
 

@@ -162,16 +162,19 @@ uint32_t Tensor::_version() const {
   return impl_->version();
 }
 
+void Tensor::check_has_data() const {
+  if (!is_abstract()) return;
+  fail(
+      "the value of a tensor is asked for while its function is captured, where tensors have sizes "
+      "but no values; use where() in the place of a decision, or read it outside");
+}
+
 Scalar Tensor::item() const {
   if (numel() != 1) {
     fail("item: a tensor of sizes {} has {} elements; only one element converts to a number",
          fg::text(sizes()), numel());
   }
-  if (is_abstract()) {
-    fail(
-        "item: the value of a tensor is asked for while its function is captured, where tensors "
-        "have sizes but no values; use where() in the place of a decision, or read it outside");
-  }
+  check_has_data();
   return visit(dtype(), [&](auto zero) -> Scalar {
     using T = decltype(zero);
     T value = *reinterpret_cast<const T*>(impl_->data);
@@ -203,6 +206,7 @@ static void each_element(const TensorImpl& impl, F f) {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
+  check_has_data();
   std::vector<T> out;
   out.reserve(static_cast<size_t>(numel()));
   visit(dtype(), [&](auto zero) {

@@ -63,11 +63,15 @@ class Tensor {
   std::string text() const;  // as PyTorch prints it
 
   // ---- memory
-  void* data_ptr() const { return impl_->data; }
+  void* data_ptr() const {
+    if (!impl_->data) [[unlikely]]
+      check_has_data();
+    return impl_->data;
+  }
   template <class T>
   T* data_ptr() const {
     check_element_type(DTypeOf<T>::value);
-    return reinterpret_cast<T*>(impl_->data);
+    return static_cast<T*>(data_ptr());
   }
   Scalar item() const;  // the only element
   template <class T>
@@ -106,6 +110,7 @@ class Tensor {
 
  private:
   void check_element_type(DType dtype) const;
+  void check_has_data() const;  // refuses tensors of functions that are being captured
   bool autograd_requires_grad() const;
 
   Ref<TensorImpl> impl_;

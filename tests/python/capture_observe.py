@@ -1,17 +1,33 @@
 """Runs a random program once and writes down everything that its caller can see."""
 
+import contextlib
+import functools
 import random
 
 import foregrad as fg
-import numpy
 from capture_custom import NAMES
 from capture_programs import Holder, make_inputs
+from foregrad.autograd.graph import saved_tensors_hooks
+from foregrad.compiler import aot_function, min_cut_rematerialization_partition, nop
 
 Tensor = fg.Tensor
 
 
 class Refused(Exception):
     """Capture refuses the program."""
+
+
+def _with_min_cut(function):
+    return aot_function(function, nop, partition_fn=min_cut_rematerialization_partition)
+
+
+@functools.cache
+def _has_min_cut():
+    try:
+        _with_min_cut(lambda x: x * 2)(fg.ones(1, requires_grad=True))
+    except ValueError:
+        return False
+    return True
 
 
 class Subject:
@@ -27,7 +43,9 @@ class Subject:
         if any(i.reach == "attribute" for i in program.inputs):
             cells.append(self.o)
         self.function, self.bind = names["make"](*cells)
-        if compiled is not None:
+        if compiled and program.seed % 5 == 3 and _has_min_cut():
+            self.function = _with_min_cut(self.function)
+        elif compiled is not None:
             self.function = fg.compile(self.function, fullgraph=compiled)
 
     def call(self, tensors, floats):
@@ -38,18 +56,22 @@ class Subject:
                 arguments.append(value)
             elif spec.reach == "closure":
                 new[spec.name] = value
-            else:
+            elif spec.reach != "table":
                 setattr(self.o if spec.reach == "attribute" else self.p, spec.name, value)
         self.bind(new)
         if any(i.reach == "object" for i in self.program.inputs):
             arguments.append(self.p)
+        table = {i.name: tensors[i.name] for i in self.program.inputs if i.reach == "table"}
+        if table:
+            arguments.append({"rest": [None, 3], **table})
         return self.function(*arguments, *floats)
 
 
 def is_refusal(error):
     text = str(error)
     return isinstance(error, RuntimeError) and (
-        "captur" in text and "graph after" not in text or "not known here" in text)
+        "captur" in text and "graph after" not in text or "not known here" in text
+        or "has no gradient here" in text or "modified by an inplace operation" in text)
 
 
 def elements(tensor):
@@ -76,6 +98,11 @@ def _has_history(tensor):
         return False
 
 
+# What a captured function does not know: gradients of results that it computes others from, and of
+# inputs that it writes to. It says so.
+MISSES = "misses"
+
+
 class Observation:
     """What was seen, in order: labels and values."""
 
@@ -89,12 +116,15 @@ class Observation:
         self.seen.append((label, value))
 
     def attempt(self, label, action):
-        """The result of an action, or nothing when it fails, which is seen."""
+        """The result of an action, or nothing when it fails; which of them is seen."""
         try:
-            return action()
+            result = action()
+            self.see(label, "done")
+            return result
         except Exception as error:
-            self.error = error
-            self.see(label, f"raised {type(error).__name__}")
+            self.last_error = error
+            misses = "would miss" in str(error)
+            self.see(label, MISSES if misses else f"raised {type(error).__name__}")
             return None
 
     # ---- the call
@@ -109,10 +139,14 @@ class Observation:
         self.hooked = {}
         if variant.get("hooks"):
             self.add_hooks()
-        self.error = None
+        self.last_error = None
         fg.manual_seed(self.seed)
-        with fg.set_grad_enabled(not variant.get("no_grad")):
+        hooks = contextlib.nullcontext()
+        if variant.get("saved"):
+            hooks = saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
+        with fg.set_grad_enabled(not variant.get("no_grad")), hooks:
             result = self.attempt("call", lambda: self.subject.call(self.tensors, floats))
+            self.error, self.last_error = self.last_error, None
             self.see("grad mode after", fg.is_grad_enabled())
         self.see("random state after", fg.get_rng_state().tolist())
         if self.error is None:
@@ -153,8 +187,8 @@ class Observation:
         self.see(f"{label} is_leaf", tensor.is_leaf)
         self.see(f"{label} is_view", tensor._is_view())
         base = tensor._base
-        place = [j for j, other in enumerate(known) if other is base][:1] if base is not None else 0
-        self.see(f"{label} base", place)
+        places = [j for j, other in enumerate(known) if other is base]
+        self.see(f"{label} base", None if base is None else places[:1])
         self.see(f"{label} retains_grad", tensor.retains_grad)
 
     def after(self):
@@ -163,10 +197,14 @@ class Observation:
             found = {"r": list(self.results)}
             try:
                 exec(statement, {"fg": fg}, found)
+                self.see("after", "done")
             except IndexError:
                 continue
             except Exception as error:
-                self.see("after", f"raised {type(error).__name__}")
+                misses = "would miss" in str(error)
+                self.see("after", MISSES if misses else f"raised {type(error).__name__}")
+                if misses:
+                    return
             self.see_tensors("after")
 
     # ---- gradients
@@ -175,24 +213,28 @@ class Observation:
         found = []
         changed = [t for t in self.inputs.values() if _has_history(t) and not t.is_leaf]
         for tensor in [*self.results, *changed]:
-            if _has_history(tensor) and tensor.requires_grad and not any(tensor is other for other in found):
+            known = any(tensor is other for other in found)
+            if not known and _has_history(tensor) and tensor.requires_grad:
                 found.append(tensor)
         return found
 
     def random_like(self, tensor):
         count = tensor.numel()
         values = [self.data.uniform(-1, 1) for _ in range(count)]
-        return fg.tensor(values, dtype=tensor.dtype).reshape(tensor.shape)
+        made = fg.tensor(values, dtype=tensor.dtype).reshape(tensor.shape)
+        layout = self.data.random()
+        if layout < 0.1:
+            return made.sum().expand(tensor.shape)
+        if layout < 0.2 and tensor.dim():
+            return made.transpose(0, -1).contiguous().transpose(0, -1)
+        return made
 
     def grad(self, label, roots, targets, tangents, **options):
         options = {"allow_unused": True, "retain_graph": True, **options}
         found = self.attempt(label, lambda: fg.autograd.grad(roots, targets, tangents, **options))
-        for i, grad in enumerate(found or ()):
-            if grad is None:
-                self.see(f"{label} {i}", None)
-                continue
-            self.see(f"{label} {i} kind", (str(grad.dtype), tuple(grad.shape), grad.requires_grad))
-            self.see(f"{label} {i} values", elements(grad))
+        seen = [None if g is None else elements(g) for g in found or ()]
+        self.see(f"{label}: values", seen)
+        self.see(f"{label}: require grad", [g is not None and g.requires_grad for g in found or ()])
         return found
 
     def gradients(self, variant):
@@ -200,21 +242,22 @@ class Observation:
         if not roots:
             return
         tangents = [self.random_like(root) for root in roots]
-        inside = [t for t in self.tensors.values() if t.requires_grad and _has_history(t)
-                  and not t.is_leaf]
-        targets = self.leaves + inside
-        if not targets:
+        written = [t for t in self.tensors.values() if _has_history(t) and t.grad_fn is not None]
+        if not self.leaves:
             return
         for i, root in enumerate(roots[:4]):
-            self.grad(f"gradient of root {i}", [root], targets, [tangents[i]])
-        some = [i for i in range(len(roots)) if self.data.random() < 0.5]
-        for label, chosen in (("all", range(len(roots))), ("all again", range(len(roots))),
-                              ("some", some)):
-            self.grad(f"gradients of {label}", [roots[i] for i in chosen], targets,
+            self.grad(f"gradient of root {i}", [root], self.leaves, [tangents[i]])
+            if written:
+                self.grad(f"gradient of root {i} for inputs", [root], written, [tangents[i]])
+        everything = range(len(roots))
+        some = [i for i in everything if self.data.random() < 0.5]
+        for label, chosen in (("all", everything), ("all again", everything), ("some", some)):
+            self.grad(f"gradients of {label}", [roots[i] for i in chosen], self.leaves,
                       [tangents[i] for i in chosen])
         if variant.get("second"):
-            self.second(roots, targets, tangents)
-        self.attempt("backward", lambda: fg.autograd.backward(roots, tangents))
+            self.second(roots, self.leaves, tangents)
+        if self.attempt("backward", lambda: [fg.autograd.backward(roots, tangents)]) is None:
+            return
         for i, leaf in enumerate(self.leaves):
             self.see(f"backward leaf {i}", None if leaf.grad is None else elements(leaf.grad))
         for i, result in enumerate(self.results):

@@ -6,13 +6,14 @@ so that most programs are valid. What counts is the text, which is run again fro
 
 import dataclasses
 import random
+import warnings
 
 import foregrad as fg
 from capture_custom import NAMES
 
 KINDS = ("leaf", "leaf", "nonleaf", "nonleaf", "plain")
 LAYOUTS = ("contiguous",) * 4 + ("transposed", "sliced", "expanded", "part")
-SHAPES = [(3,), (2, 3), (3, 3), (3, 2), (2, 2, 3), (1, 3), (4,), (), (2, 3), (3, 3)]
+SHAPES = [(3,), (2, 3), (3, 3), (3, 2), (2, 2, 3), (1, 3), (4,), (), (2, 3), (3, 3)] * 3 + [(0, 3)]
 LIMIT = 48  # elements of a tensor
 
 
@@ -25,12 +26,14 @@ class Input:
     dtype: str
     layout: str
     kind: str
-    reach: str  # argument, closure, attribute (of an object in the closure), object (an argument)
+    reach: str  # argument, closure, attribute (of an object in the closure), object or table (two
+    # kinds of arguments)
     same: str = ""  # an expression of another input: that tensor, or a view of it
 
     @property
     def text(self):
-        return f"{ {'attribute': 'o.', 'object': 'p.'}.get(self.reach, '')}{self.name}"
+        forms = {"attribute": "o.{}", "object": "p.{}", "table": "t['{}']"}
+        return forms.get(self.reach, "{}").format(self.name)
 
 
 @dataclasses.dataclass
@@ -47,8 +50,9 @@ class Program:
 
     def source(self):
         named = {kind: [i.name for i in self.inputs if i.reach == kind]
-                 for kind in ("argument", "closure", "attribute", "object")}
+                 for kind in ("argument", "closure", "attribute", "object", "table")}
         arguments = named["argument"] + ["p"] * bool(named["object"])
+        arguments += ["t"] * bool(named["table"])
         arguments += [f"k{i}" for i in range(len(self.floats))]
         cells = named["closure"] + ["o"] * bool(named["attribute"])
         lines = [f"def make({', '.join(cells)}):", f"    def f({', '.join(arguments)}):"]
@@ -111,6 +115,13 @@ def _laid_out(spec, data, through):
     return through(_full(shape, spec.dtype, data))
 
 
+def _same_as(expression, tensors):
+    try:
+        return eval(expression, {}, dict(tensors))
+    except IndexError:  # no such part
+        return tensors[expression[:2]]
+
+
 def make_inputs(inputs, seed):
     """Tensors by name, and the leaves that gradients are taken for."""
     data = random.Random(seed)
@@ -122,7 +133,7 @@ def make_inputs(inputs, seed):
 
     for spec in inputs:
         if spec.same:
-            tensors[spec.name] = eval(spec.same, {}, dict(tensors))
+            tensors[spec.name] = _same_as(spec.same, tensors)
             continue
         if spec.kind == "nonleaf":
             value = _laid_out(spec, data, through)
@@ -139,7 +150,8 @@ def _make_specs(rng):
     specs = []
     for i in range(rng.choice((1, 1, 2, 2, 3, 4))):
         dtype = rng.choices(("float64", "float32", "int64"), (12, 2, 1))[0]
-        reach = rng.choices(("argument", "closure", "attribute", "object"), (10, 2, 2, 1))[0]
+        reach = rng.choices(("argument", "closure", "attribute", "object", "table"),
+                            (10, 2, 2, 1, 1))[0]
         kind = "plain" if dtype == "int64" else rng.choice(KINDS)
         spec = Input(f"x{i}", rng.choice(SHAPES), dtype, rng.choice(LAYOUTS), kind, reach)
         if specs and rng.random() < 0.12:
@@ -161,12 +173,14 @@ class Generator:
         self.floats = tuple(self.rng.choice((0.5, 2.0, -1.25, 3.0))
                             for _ in range(self.rng.choice((0, 0, 1, 2))))
         tensors, _ = make_inputs(self.specs, seed)
-        self.env = {"o": Holder(), "p": Holder()}
+        self.env = {"o": Holder(), "p": Holder(), "t": {}}
         self.tensors = []  # expressions
         for spec in self.specs:
             holder = {"attribute": self.env["o"], "object": self.env["p"]}.get(spec.reach)
             if holder:
                 setattr(holder, spec.name, tensors[spec.name])
+            elif spec.reach == "table":
+                self.env["t"][spec.name] = tensors[spec.name]
             else:
                 self.env[spec.name] = tensors[spec.name]
             self.tensors.append(spec.text)
@@ -197,8 +211,11 @@ class Generator:
         return self.rng.choice(same if self.rng.random() < 0.7 else self.tensors)
 
     def number(self):
-        numbers = ["2", "0.5", "-1.5", "3", *(f"k{i}" for i in range(len(self.floats)))]
-        return self.rng.choice(numbers)
+        floats = [f"k{i}" for i in range(len(self.floats))]
+        if floats and self.rng.random() < 0.2:  # arithmetic of numbers
+            forms = ("(1 - {0})", "(-{0})", "({0} * 2)", "abs({0})", "({0} / 3)", "({0} + {1})")
+            return self.rng.choice(forms).format(*self.rng.choices(floats, k=2))
+        return self.rng.choice(["2", "0.5", "-1.5", "3", *floats])
 
     def dim(self, name):
         dims = self.value(name).dim()
@@ -213,7 +230,8 @@ class Generator:
     def try_statement(self, text, names):
         """Runs it; keeps it if it works, and now and then if it does not."""
         try:
-            with fg.set_grad_enabled(fg.is_grad_enabled()):
+            with fg.set_grad_enabled(fg.is_grad_enabled()), warnings.catch_warnings():
+                warnings.simplefilter("ignore")
                 exec(text, self.globals, self.env)
             made = [self.env[name] for name in names]
             good = all(isinstance(t, fg.Tensor) and t.numel() <= LIMIT and t.dim() <= 4

@@ -89,7 +89,7 @@ def normalise(g):
     return _assign(g, g.rng.choice((
         "{0}.softmax({1})", "{0}.log_softmax({1})", "fg.softmax({0}, {1})",
         "fg.nn.functional.layer_norm({0}, {0}.shape[-1:])",
-        "fg.nn.functional.normalize({0}, dim={1})")).format(x, g.dim(x)))
+        "{0} / ({0}.abs().sum({1}, keepdim=True) + 1)")).format(x, g.dim(x)))
 
 
 @weight(4)
@@ -151,7 +151,7 @@ def view(g):
 @weight(3)
 def many_views(g):
     x = g.pick()
-    if not g.value(x).dim():
+    if not g.value(x).dim() or not g.value(x).numel():
         return None
     dim = g.dim(x)
     size = g.value(x).shape[dim]
@@ -163,7 +163,7 @@ def many_views(g):
     return f"{rest}= {text.format(x, dim, size - 1)}", names
 
 
-@weight(0.6)
+@weight(0.2)
 def data(g):
     return _assign(g, f"{g.pick()}.data")
 
@@ -194,7 +194,7 @@ def write(g):
     return text, []
 
 
-@weight(0.5)
+@weight(0.2)
 def write_data(g):
     return g.rng.choice(("{0}.data.add_(1)", "{0}.data[0] = 2.0", "{0}.data.copy_({1})")).format(
         g.pick(), g.pick()), []
@@ -255,8 +255,6 @@ def hook(g):
     if x[0] == "x" or "." in x:  # on an input: refused, so seldom
         if g.rng.random() < 0.9:
             return None
-    if g.value(x)._is_view() and g.value(x).is_leaf:  # crashes: bug 1
-        return None
     return f"{x}.register_hook({g.rng.choice(('double', 'look', 'lambda g: g + 1'))})", []
 
 
@@ -275,6 +273,12 @@ def inner_gradient(g):
 @weight(0.3)
 def mode(g):
     return g.rng.choice(("fg.set_grad_enabled(False)", "fg.set_grad_enabled(True)")), []
+
+
+@weight(0.3)
+def enable(g):
+    text, names = unary(g)
+    return "with fg.enable_grad():\n    " + text, names
 
 
 PRODUCERS = tuple(zip(*_PRODUCERS))

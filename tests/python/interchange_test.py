@@ -193,10 +193,10 @@ def test_tensors_come_from_other_sequences():
 
 
 @pytest.mark.parametrize("data, error", [
-    ([[1], [1, 2]], ValueError), ([1, [2]], (TypeError, ValueError)), ("text", TypeError),
+    ([[1], [1, 2]], ValueError), ([1, [2]], TypeError), ("text", TypeError),
     (None, (TypeError, RuntimeError)), ([1, "a"], (TypeError, ValueError)),
     ({"a": 1}, (TypeError, RuntimeError)), (object(), (TypeError, RuntimeError)),
-    ([2**70], (RuntimeError, OverflowError, ValueError)), ([1, None], (TypeError, RuntimeError)),
+    ([2**70], ValueError), (2**70, ValueError), ([1, None], (TypeError, RuntimeError)),
     ([1j], (TypeError, NotImplementedError)),
 ])
 def test_wrong_data_has_the_right_type_of_error(data, error):

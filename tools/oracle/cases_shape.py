@@ -14,13 +14,18 @@ def factors(d, n):
     return sizes + [n] if n != 1 or not sizes else sizes
 
 
-@generates("view", "view", "reshape", "_unsafe_view")
+@generates("view", "view", "reshape", "_unsafe_view", "_reshape_alias")
 def view(d, f):
     self = d.tensor(d.shape(0, 4, zero=False), d.any_dtype())
     sizes = factors(d, self.numel())
     if d.coin(0.3):
         sizes[d.randrange(len(sizes))] = -1
     return {"self": self, f.arguments[1]["name"]: sizes}
+
+
+@generates("view", "view.dtype")
+def view_dtype(d, f):
+    return {"self": d.tensor(d.shape(0, 4), d.any_dtype()), "dtype": d.any_dtype()}
 
 
 @generates("view", "view_as", "reshape_as")

@@ -51,11 +51,18 @@ def sized(pool):
     return call
 
 
+def aliased(self, size):
+    """PyTorch's takes the strides that a view has."""
+    view = self.detach().view(size)
+    return torch.ops.aten._reshape_alias(self, view.shape, view.stride())
+
+
 def splitted(self, split_size, dim=0):
     return torch.split(self, split_size, dim)
 
 
 OVERRIDES = {
+    "_reshape_alias": aliased,
     "index": aten.index.Tensor,
     "index_put": aten.index_put.default,
     "elu": aten.elu.default,

@@ -1,12 +1,14 @@
-"""The graph: nodes, gradient edges, versions, hooks of saved tensors."""
+"""The graph: nodes, gradient edges, versions, hooks of saved tensors and of new nodes."""
 
+import contextlib
 from typing import Any, NamedTuple, Optional
 
 from foregrad import _C
-from foregrad._C import Node, RemovableHandle, SavedTensor  # noqa: F401
+from foregrad._C import Node, SavedTensor  # noqa: F401
+from foregrad.utils.hooks import RemovableHandle  # noqa: F401
 
 __all__ = ["Node", "GradientEdge", "get_gradient_edge", "increment_version", "saved_tensors_hooks",
-           "disable_saved_tensors_hooks"]
+           "disable_saved_tensors_hooks", "node_creation_hook"]
 
 
 class GradientEdge(NamedTuple):
@@ -41,6 +43,20 @@ class saved_tensors_hooks:
 
     def __exit__(self, *error):
         _C._pop_saved_tensors_hooks()
+
+
+@contextlib.contextmanager
+def node_creation_hook(fn):
+    """Inside, fn(node) is called with every new node of the graph, once the node is complete.
+
+    It may look at the node and register hooks on it; it must return None and make no nodes itself.
+    Nested contexts call all their functions, outermost first.
+    """
+    _C._push_node_creation_hook(fn)
+    try:
+        yield
+    finally:
+        _C._pop_node_creation_hook()
 
 
 class disable_saved_tensors_hooks:

@@ -1,13 +1,14 @@
-"""The graph: nodes, gradient edges, versions, hooks of saved tensors."""
+"""The graph: nodes, gradient edges, versions, hooks of saved tensors and of new nodes."""
 
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, TypeVar
 
 from foregrad import Tensor
 from foregrad.utils.hooks import RemovableHandle as RemovableHandle
 
 __all__ = ["Node", "GradientEdge", "get_gradient_edge", "increment_version", "saved_tensors_hooks",
-           "disable_saved_tensors_hooks"]
+           "disable_saved_tensors_hooks", "node_creation_hook"]
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Gradients = tuple[Tensor | None, ...]
@@ -67,6 +68,9 @@ class saved_tensors_hooks:
     ) -> None: ...
     def __enter__(self) -> None: ...
     def __exit__(self, *error: object) -> None: ...
+
+def node_creation_hook(fn: Callable[[Node], None]) -> AbstractContextManager[None]:
+    """Inside, fn(node) is called with every new node of the graph, once the node is complete."""
 
 class disable_saved_tensors_hooks:
     """Inside, saved_tensors_hooks raises with the message."""

@@ -68,8 +68,8 @@ def aot_function(fn, fw_compiler, bw_compiler=None, partition_fn=default_partiti
     returns what runs in its place.
     """
     if decompositions:
-        raise NotImplementedError("aot_function: decompositions are not here yet; graphs are made of "
-                                  "primitives already")
+        raise NotImplementedError("aot_function: decompositions are not here yet; graphs are made "
+                                  "of primitives already")
     return functools.update_wrapper(
         Compiled(fn, fullgraph=True, forward=fw_compiler, backward=bw_compiler or fw_compiler,
                  partition=_partition_name(partition_fn)), fn, updated=())

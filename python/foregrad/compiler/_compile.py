@@ -1,9 +1,12 @@
 """compile(): a function that captures itself on its first call and runs what it captured."""
 
+import copy
 import functools
+import struct
 import sys
 import threading
 import warnings
+import weakref
 
 from foregrad import _C
 from foregrad.compiler import _tree
@@ -37,7 +40,7 @@ counters = Counters()
 class _Entry:
     """A version with the state of Python that it was captured with."""
 
-    __slots__ = ("snapshot", "version", "result", "objects", "floats")
+    __slots__ = ("snapshot", "version", "result", "same", "lifted", "guards")
 
 
 class Compiled:
@@ -50,9 +53,10 @@ class Compiled:
         self.forward, self.backward, self.partition = forward, backward, partition
         self.entries = {}  # by structure of the arguments
         self.floats_are_constant = False
-        self.count = 0
+        self.changed = ""  # what differed from the versions that are there
         self.refused = None  # why it runs eagerly from now on
         self.lock = threading.RLock()
+        self._captured_function = function  # what another function that calls this one reads
 
     def __call__(self, *args, **kwargs):
         if _C.is_capturing():
@@ -63,18 +67,25 @@ class Compiled:
         tensors, floats, objects = [], [], []
         tree = _tree.flatten((args, kwargs), tensors, floats, objects)
         unique, places = _unique(tensors)
-        key = (tree, tuple(places), tuple(floats) if self.floats_are_constant else len(floats))
+        constants = struct.pack(f"{len(floats)}d", *floats) if self.floats_are_constant else b""
+        key = (tree, tuple(places), constants)
         inputs = unique if self.floats_are_constant else unique + [
             _C.number_tensor(value) for value in floats]
         entry = self.find(key, inputs)
         if entry is None:
             with self.lock:
-                entry = self.find(key, inputs) or self.capture((args, kwargs), key, inputs, objects)
+                entry = self.find(key, inputs) or self.capture(
+                    (args, kwargs), key, inputs, objects, bool(floats))
             if entry is None:
                 return self(*args, **kwargs) if self.retry() else self.function(*args, **kwargs)
         _C.count_call()
         entry, inputs = entry
         return entry.result(entry.version(inputs))
+
+    @property
+    def count(self):
+        """How many versions there are."""
+        return sum(len(entries) for entries in self.entries.values())
 
     def find(self, key, inputs):
         for entry in self.entries.get(key, ()):
@@ -83,7 +94,13 @@ class Compiled:
             except Changed as changed:
                 self.changed = str(changed)
                 continue
-            given = inputs + [found[i] for i in entry.version.lifted]
+            if _same_objects(inputs, found) != entry.same:
+                self.changed = "other arguments are the very tensors that the function reads"
+                continue
+            self.changed = entry.guards.difference(found)
+            if self.changed:
+                continue
+            given = inputs + [found[i] for i in entry.lifted]
             if entry.version.matches(given):
                 return entry, given
             self.changed = entry.version.difference(given)
@@ -93,36 +110,50 @@ class Compiled:
         again, self.again = getattr(self, "again", False), False
         return again
 
-    def capture(self, arguments, key, inputs, objects):
-        if self.count >= MAX_VERSIONS:
+    def capture(self, arguments, key, inputs, objects, has_floats):
+        if len(self.entries.get(key, ())) >= MAX_VERSIONS or len(self.entries) >= MAX_KEYS:
             self.refuse(f"{_name(self.function)} was captured {MAX_VERSIONS} times and the call "
-                        f"differs again: {self.changed}; it runs eagerly from now on")
+                        f"differs again: {self.changed or 'other constants'}; it runs eagerly from "
+                        "now on")
             return None
         entry = _Entry()
-        entry.objects = objects  # their identity is part of the key
         try:
             self.make(entry, arguments, inputs, objects)
         except Exception as error:
-            if not self.floats_are_constant and key[2]:
+            if not self.floats_are_constant and has_floats:
                 self.floats_are_constant = self.again = True
                 return None
             if self.fullgraph:
                 raise
             self.refuse_call(error)
             return None
-        self.count += 1
         _C.count_capture()
         self.entries.setdefault(key, []).append(entry)
+        for thing in objects:  # their identity is part of the key
+            _forget_with(thing, self.entries, key)
         found = entry.snapshot.tensors
-        return entry, inputs + [found[i] for i in entry.version.lifted]
+        entry.snapshot.settle()
+        return entry, inputs + [found[i] for i in entry.lifted]
 
     def make(self, entry, arguments, inputs, objects):
-        roots = [self.function, *objects]
-        entry.snapshot = Snapshot(roots)
+        entry.snapshot = Snapshot([self.function, *objects])
+        found = entry.snapshot.tensors
+        entry.same = _same_objects(inputs, found)
+        entry.guards = _C.TensorGuards(found)  # a shape may be read without the tensor being used
         results = []
         body = _Body(self, arguments, results)
-        entry.version = _C.Version(body, inputs, [], _Lift(entry.snapshot.tensors), self.forward,
-                                   self.backward, self.partition)
+        types = [type(tensor) for tensor in inputs]
+        _check_types(inputs)
+        try:
+            entry.version = _C.Version(body, inputs, types, [], _Lift(found), self.forward,
+                                       self.backward, self.partition)
+            entry.lifted = list(entry.version.lifted)
+            if entry.snapshot.holds_abstract():
+                raise CaptureError("the function keeps a tensor in an attribute, a variable or a "
+                                   "container; return it")
+        except BaseException:
+            entry.snapshot.restore()
+            raise
         entry.result = _Rebuild(results[0])
 
     def refuse_call(self, error):
@@ -163,6 +194,36 @@ def _name(function):
     return getattr(function, "__qualname__", type(function).__qualname__)
 
 
+MAX_KEYS = 256  # structures and constants of arguments
+
+
+def _forget_with(thing, entries, key):
+    """Drops the versions of an object when the object goes."""
+    try:
+        weakref.finalize(thing, entries.pop, key, None).atexit = False
+    except TypeError:  # it cannot be watched: it is kept, so that its identity stays its own
+        entries[key][0].snapshot.kept = thing
+
+
+def _same_objects(inputs, found):
+    """For each tensor that the function reads: where the very same one is, first."""
+    places = {}
+    for i, tensor in enumerate(inputs):
+        places.setdefault(id(tensor), i)
+    return tuple([places.setdefault(id(tensor), len(inputs) + i)
+                  for i, tensor in enumerate(found)])
+
+
+def _check_types(tensors):
+    for tensor in tensors:
+        kind = type(tensor)
+        if kind is not Tensor and kind.__module__ != "foregrad.nn.parameter":
+            raise CaptureError(f"an argument is a {kind.__name__}, a subclass of Tensor, which is "
+                               "not captured yet")
+        if getattr(tensor, "__dict__", None):
+            raise CaptureError("an argument has attributes of its own, which are not captured yet")
+
+
 def _unique(tensors):
     """Each tensor once, and where each of the given ones is among them."""
     unique, places, known = [], [], {}
@@ -194,6 +255,15 @@ class _Lift:
             "that the function reads; pass it as an argument")
 
 
+_PLAIN = (int, float, bool, str, bytes, complex, type(None), _C.dtype, _C.Size, slice, type)
+
+
+def _leaves(tree):
+    found = []
+    _tree.map_leaves(tree, found.append)
+    return found
+
+
 class _Body:
     """The function of a list of tensors that is captured."""
 
@@ -215,8 +285,14 @@ class _Body:
                 return TracedFloat(next(number))
             return leaf
 
-        args, kwargs = _tree.map_leaves(self.arguments, replace)
+        arguments = _tree.map_leaves(self.arguments, replace)
+        before = _tree.flatten(arguments, [], [], []), _leaves(arguments)
+        args, kwargs = arguments
         result = self.owner.function(*args, **kwargs)
+        if before[0] != _tree.flatten(arguments, [], [], []) or any(
+                a is not b for a, b in zip(before[1], _leaves(arguments))):
+            raise CaptureError("the function changes a list or dictionary that is an argument; "
+                               "return a new one")
         outputs = []
 
         def keep(leaf):
@@ -225,6 +301,10 @@ class _Body:
             if isinstance(leaf, Tensor):
                 outputs.append(leaf)
                 return _tree.TENSOR
+            if not isinstance(leaf, _PLAIN) and any(
+                    _C.is_abstract(tensor) for tensor in Snapshot([leaf]).tensors):
+                raise CaptureError(f"the function returns a {type(leaf).__name__} that holds "
+                                   "tensors; return them in lists, tuples or dictionaries")
             return leaf
 
         self.results.append(_tree.map_leaves(result, keep))
@@ -265,6 +345,16 @@ class CompiledObject:
     def __repr__(self):
         return f"compiled({self._orig_mod!r})"
 
+    def __deepcopy__(self, memo):
+        compiled = self._compiled
+        original = copy.deepcopy(self._orig_mod, memo)
+        return CompiledObject(original, Compiled(original, compiled.fullgraph, compiled.forward,
+                                                 compiled.backward, compiled.partition))
+
+    @property
+    def _captured_function(self):
+        return self._orig_mod
+
 
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None,
             disable=False):
@@ -290,4 +380,5 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
         return compiled(*args, **kwargs)
 
     wrapper.compiled = compiled
+    wrapper._captured_function = model
     return wrapper

@@ -9,14 +9,18 @@ class ValueAsked(RuntimeError):
 
 def _operation(name, reflected):
     def method(self, other):
-        number = other._tensor if type(other) is TracedFloat else other
-        if isinstance(number, _C.Tensor) or type(number) in (int, float, bool):
-            left, right = (number, self._tensor) if reflected else (self._tensor, number)
-            result = getattr(_C.Tensor, name)(left if isinstance(left, _C.Tensor) else
-                                              _C.number_tensor(left), right)
-            is_number = not (isinstance(other, _C.Tensor))
-            return TracedFloat(result) if is_number else result
-        return NotImplemented
+        if isinstance(other, _C.Tensor):
+            left, right = (other, self._tensor) if reflected else (self._tensor, other)
+            return getattr(_C.Tensor, name)(left, right)
+        if type(other) is TracedFloat:
+            other = other._tensor
+        elif type(other) in (int, float, bool):
+            other = _C.number_tensor(float(other))
+        else:
+            return NotImplemented
+        # Python computes in double; a number among numbers would be of the default dtype.
+        left, right = (other, self._tensor) if reflected else (self._tensor, other)
+        return TracedFloat(getattr(_C.Tensor, name)(_C.as_tensor(left), _C.as_tensor(right)))
 
     return method
 
@@ -35,20 +39,20 @@ class TracedFloat:
 
     __float__ = __int__ = __bool__ = __index__ = __hash__ = __round__ = __trunc__ = _ask
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __floordiv__ = __mod__ = _ask
-    __pow__ = __rpow__ = __rfloordiv__ = __rmod__ = __divmod__ = __format__ = __repr__ = __str__ = __reduce__ = _ask
-    __floor__ = __ceil__ = _ask
+    __pow__ = __rpow__ = __rfloordiv__ = __rmod__ = __divmod__ = __floor__ = __ceil__ = _ask
+    __format__ = __repr__ = __str__ = __reduce__ = _ask
 
     def __getattr__(self, name):
         self._ask()
 
     def __neg__(self):
-        return TracedFloat(-self._tensor)
+        return TracedFloat(-_C.as_tensor(self._tensor))
 
     def __pos__(self):
         return self
 
     def __abs__(self):
-        return TracedFloat(abs(self._tensor))
+        return TracedFloat(abs(_C.as_tensor(self._tensor)))
 
 
 # What gives the same bits for a number and for a tensor of one.

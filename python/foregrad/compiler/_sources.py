@@ -6,7 +6,9 @@ that its code, and the code it may call, mention are looked at. A snapshot is a 
 on the way must be the same ones, so each read knows from where.
 """
 
+import collections
 import functools
+import struct
 import types
 
 from foregrad import _C
@@ -20,6 +22,10 @@ _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDesc
 _REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
                 "__getattribute__", "__getattr__"}
 _MISSING = object()
+
+
+class Unreadable(RuntimeError):
+    """A function reads something whose state cannot be compared later."""
 
 
 class Changed(Exception):
@@ -49,14 +55,30 @@ def _length(holder, _):
     return len(holder)
 
 
+def _keys(holder, _):
+    return tuple(holder)
+
+
+def _bytes(holder, _):
+    return bytes(holder)
+
+
+def _elements(holder, _):
+    return (holder.dtype.str, holder.shape, holder.tobytes())
+
+
+def _members(holder, _):
+    return frozenset(holder)
+
+
 def _is_ours(value):
     module = getattr(value, "__module__", None)
     return isinstance(module, str) and module.partition(".")[0] == "foregrad"
 
 
 def _is_value(value):
-    if type(value) is tuple:
-        return all(_is_value(item) for item in value)
+    if type(value) is tuple or type(value) is frozenset:
+        return all(_is_value(item) and type(item) is not float for item in value)
     return isinstance(value, _VALUES)
 
 
@@ -64,11 +86,13 @@ class Snapshot:
     """What functions and objects read now. read_again() gives the tensors found, in order."""
 
     def __init__(self, roots):
+        self._roots = roots
         self.names = set()
         count = -1
         while count != len(self.names):  # a name may make more code reachable, which has more names
             count = len(self.names)
             self._reads, self._seen, self._queue = [], {}, list(roots)
+            self._originals = []
             while self._queue:
                 self._visit(self._queue.pop())
         del self._queue
@@ -89,9 +113,33 @@ class Snapshot:
                 if not isinstance(value, Tensor):
                     self._refuse(holder, key, "is no tensor any more")
                 found.append(value)
-            elif type(value) is not kind or (value != expected and value == value):
+            elif kind is float:
+                if type(value) is not float or struct.pack("d", value) != expected:
+                    self._refuse(holder, key, f"is {value!r} now")
+            elif type(value) is not kind or value != expected:
                 self._refuse(holder, key, f"is {value!r}, not {expected!r}")
         return found
+
+    def holds_abstract(self):
+        """Whether a tensor of the function that was captured is still reached from outside."""
+        after = Snapshot(self._roots)
+        return any(_C.is_abstract(tensor) for tensor in after.tensors)
+
+    def settle(self):
+        """The capture succeeded: what is only needed to undo it goes."""
+        self._originals = self.tensors = self._roots = self._seen = None
+
+    def restore(self):
+        """Puts back what the capture of a function changed, before it runs eagerly."""
+        for holder, original in self._originals:
+            if isinstance(holder, list):
+                holder[:] = original
+            elif isinstance(holder, collections.deque):
+                holder.clear()
+                holder.extend(original)
+            elif isinstance(holder, (dict, set)) and holder != original:
+                holder.clear()
+                holder.update(original)
 
     @staticmethod
     def _refuse(holder, key, what):
@@ -104,6 +152,8 @@ class Snapshot:
         value = read(holder, key)
         if isinstance(value, Tensor):
             self._reads.append((read, holder, key, Tensor, None))
+        elif type(value) is float:  # bits: NaN and both zeros
+            self._reads.append((read, holder, key, float, struct.pack("d", value)))
         elif _is_value(value):
             self._reads.append((read, holder, key, type(value), value))
         else:
@@ -127,21 +177,40 @@ class Snapshot:
             self._queue.append(value.__func__)
         elif isinstance(value, property):
             self._queue += [value.fget]
-        elif isinstance(value, (list, tuple)):
+        elif isinstance(value, (list, tuple, collections.deque)):
+            self._originals.append((value, list(value)))
             self._add(_length, value, None)
             for i in range(len(value)):
                 self._add(_item, value, i)
         elif isinstance(value, dict):
+            self._originals.append((value, dict(value)))
             self._visit_dict(value, value)
+        elif isinstance(value, (set, frozenset)):
+            self._originals.append((value, set(value)))
+            self._add(_members, value, None)
+        elif isinstance(value, bytearray):
+            self._add(_bytes, value, None)
+        elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
+            self._visit_array(value)
+        elif hasattr(value, "_captured_function"):
+            self._queue.append(value._captured_function)
+        elif isinstance(value, (types.GeneratorType, map, filter, zip, enumerate)):
+            raise Unreadable(f"the function reads a {type(value).__name__}, which changes when it "
+                             "is read; pass a list")
         elif isinstance(value, types.ModuleType):
             if value.__name__.partition(".")[0] != "foregrad":
                 self._visit_dict(value.__dict__, self.names & value.__dict__.keys(), part=True)
         else:
             self._visit_object(value)
 
+    def _visit_array(self, value):
+        if value.nbytes > 4096:
+            raise Unreadable("the function reads a large numpy array; make it a tensor")
+        self._add(_elements, value, None)
+
     def _visit_dict(self, value, keys, part=False):
         if not part:
-            self._add(_length, value, None)
+            self._add(_keys, value, None)
         for key in list(keys):
             self._add(_entry, value, key)
 
@@ -168,6 +237,7 @@ class Snapshot:
         kind = value if isinstance(value, type) else type(value)
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
+            self._originals.append((attributes, dict(attributes)))
             everything = self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
             if everything:
                 self._visit_dict(attributes, attributes)
@@ -183,8 +253,10 @@ class Snapshot:
                 if isinstance(member, types.MemberDescriptorType):
                     if value is not kind and name in self.names:
                         self._add(_attribute, value, name)
+                elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
+                    continue
                 elif name in self.names or (name.startswith("__") and callable(member)):
-                    self._add(_attribute if name == "__dict__" else _class_entry, base, name)
+                    self._add(_class_entry, base, name)
 
 
 def _class_entry(holder, key):

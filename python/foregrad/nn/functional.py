@@ -6,7 +6,6 @@ _f = _C._functions
 
 # Those whose schema is PyTorch's signature.
 adaptive_avg_pool1d = _f.adaptive_avg_pool1d
-adaptive_avg_pool2d = _f.adaptive_avg_pool2d
 avg_pool1d = _f.avg_pool1d
 avg_pool2d = _f.avg_pool2d
 conv1d = _f.conv1d
@@ -214,6 +213,19 @@ def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
     return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
 
 
+def _output_size(input, output_size):
+    """Sizes of an adaptive pooling; None keeps that of the input."""
+    if not isinstance(output_size, (tuple, list)):
+        return output_size
+    return [have if want is None else want
+            for have, want in zip(input.shape[-len(output_size):], output_size)]
+
+
+def adaptive_avg_pool2d(input, output_size):
+    """The mean of windows that give the wanted sizes; a size may be None: as it is."""
+    return _f.adaptive_avg_pool2d(input, _output_size(input, output_size))
+
+
 def adaptive_max_pool1d(input, output_size, return_indices=False):
     """The largest element of windows that give the wanted size."""
     values, indices = _f.adaptive_max_pool1d(input, output_size)
@@ -221,8 +233,8 @@ def adaptive_max_pool1d(input, output_size, return_indices=False):
 
 
 def adaptive_max_pool2d(input, output_size, return_indices=False):
-    """The largest element of windows that give the wanted sizes."""
-    values, indices = _f.adaptive_max_pool2d(input, output_size)
+    """The largest element of windows that give the wanted sizes; a size may be None: as it is."""
+    values, indices = _f.adaptive_max_pool2d(input, _output_size(input, output_size))
     return (values, indices) if return_indices else values
 
 

@@ -3,12 +3,18 @@
 from foregrad import _C
 
 
+def _check(data, who):
+    if not isinstance(data, _C.Tensor):
+        raise TypeError(f"{who}: the data must be a Tensor, not {type(data).__name__}")
+
+
 class Parameter(_C.Tensor):
     """A tensor that requires grad and is a parameter of a model."""
 
     def __new__(cls, data=None, requires_grad=True):
         if data is None:
             data = _C._functions.empty((0,))
+        _check(data, "Parameter")
         return _C._make_subclass(cls, data, requires_grad)
 
     def __repr__(self):
@@ -21,6 +27,7 @@ class Buffer(_C.Tensor):
     def __new__(cls, data=None, *, persistent=True):
         if data is None:
             data = _C._functions.empty((0,))
+        _check(data, "Buffer")
         buffer = _C._make_subclass(cls, data, data.requires_grad)
         buffer.persistent = persistent
         return buffer

@@ -1,3 +1,31 @@
 """Handles of hooks."""
 
-from foregrad._C import RemovableHandle  # noqa: F401
+import weakref
+
+__all__ = ["RemovableHandle"]
+
+
+class RemovableHandle:
+    """Takes a hook out of its dictionary, and out of others that know it by the same id."""
+
+    next_id = 0
+
+    def __init__(self, hooks_dict, *, extra_dict=None):
+        self.hooks_dict_ref = weakref.ref(hooks_dict)
+        self.id = RemovableHandle.next_id
+        RemovableHandle.next_id += 1
+        extra = extra_dict if isinstance(extra_dict, list) else [extra_dict]
+        self.extra_dict_ref = tuple(weakref.ref(one) for one in extra if one is not None)
+
+    def remove(self):
+        """Removes the hook; does nothing when it is gone already."""
+        for reference in (self.hooks_dict_ref, *self.extra_dict_ref):
+            hooks = reference()
+            if hooks is not None:
+                hooks.pop(self.id, None)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.remove()

@@ -87,7 +87,8 @@ def normal(value):
         name = type(value).__name__
         return {"kind": name, "items": [normal(v) for v in value]}
     if isinstance(value, dict):
-        return {"kind": "dict", "items": [[text(str(k)), normal(v)] for k, v in value.items()]}
+        return {"kind": "dict", "items": [
+            {"kind": "pair", "items": [text(str(k)), normal(v)]} for k, v in value.items()]}
     if type(value).__module__ == "numpy":
         return {"kind": "numpy", "text": f"{type(value).__name__} {value.dtype} {value.tolist()}"}
     return {"kind": type(value).__name__, "text": text(str(value))}

@@ -1,0 +1,45 @@
+// The hooks that are active on a thread for everything it records: hooks of saved tensors and of
+// new nodes. A thread that the engine starts gets those of the thread that it works for.
+#pragma once
+
+#include "autograd/saved_value.h"
+
+namespace fg::autograd {
+
+using NodeCreationCallback = Callback<void(const Ref<Node>& node)>;
+
+// RAII: while alive, the hook is called with every node that this thread adds to the graph, once,
+// when the node is complete: what it saved is stored, and it is the node that tensors refer to (the
+// CopySlices of a base that was written through a view). All active hooks are called, outermost
+// first. A hook must not add nodes itself; what it throws comes out of the recorded call.
+class NodeCreationHook {
+ public:
+  explicit NodeCreationHook(NodeCreationCallback hook);
+  ~NodeCreationHook();
+  NodeCreationHook(const NodeCreationHook&) = delete;
+  NodeCreationHook& operator=(const NodeCreationHook&) = delete;
+};
+
+struct ActiveHooks {
+  struct Pair {
+    PackHook pack;
+    UnpackHook unpack;
+  };
+  std::vector<Pair> saved_tensors;
+  std::optional<std::string> saved_tensors_disabled;  // the reason
+  std::vector<NodeCreationCallback> node_creation;
+};
+ActiveHooks& active_hooks();  // of this thread
+// For a thread that has none yet: takes over the hooks of another one.
+void take_active_hooks(const ActiveHooks& hooks);
+
+void call_node_creation_hooks(const Ref<Node>& node);
+
+// Every path that adds a node ends here; `node` is asked for only when a hook wants to see it.
+template <class F>
+void node_created(const F& node) {
+  if (graph_counters.node_creation_hooks > 0) [[unlikely]]
+    call_node_creation_hooks(node());
+}
+
+}  // namespace fg::autograd

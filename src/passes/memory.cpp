@@ -1,0 +1,63 @@
+#include "passes/memory.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+
+namespace fg::passes {
+
+using ir::kNoValue;
+using ir::Operation;
+using ir::ValueId;
+
+const ir::PrimitiveInfo& primitive_named(std::string_view name) {
+  const auto& all = ir::primitives();
+  auto before = [](const ir::PrimitiveInfo* a, std::string_view b) { return a->name < b; };
+  auto found = std::lower_bound(all.begin(), all.end(), name, before);
+  if (found == all.end() || (*found)->name != name) {
+    fail(ErrorKind::internal, "passes: there is no primitive '{}'", name);
+  }
+  return **found;
+}
+
+bool shares_memory(const Operation& operation) {
+  // Autograd takes unsafe_view for a new tensor; its kernel is a view all the same.
+  static const ir::PrimitiveInfo& unsafe_view = primitive_named("unsafe_view");
+  if (!operation.primitive) return false;
+  return operation.primitive->kind == ir::Kind::view || operation.primitive == &unsafe_view;
+}
+
+bool has_effect(const Operation& operation) {
+  static const ir::PrimitiveInfo* const checks[] = {&primitive_named("checked_classes"),
+                                                    &primitive_named("checked_probabilities"),
+                                                    &primitive_named("nonzero_divisor")};
+  if (!operation.primitive) return false;
+  ir::Kind kind = operation.primitive->kind;
+  if (kind == ir::Kind::collective || kind == ir::Kind::higher_order) return true;
+  if (kind != ir::Kind::extern_call) return false;
+  return std::find(std::begin(checks), std::end(checks), operation.primitive) != std::end(checks);
+}
+
+Memory::Memory(const ir::Graph& graph)
+    : root(graph.values.size()),
+      shown(graph.values.size()),
+      output(graph.values.size()),
+      made(graph.values.size()) {
+  for (ValueId value = 0; value < root.size(); value++) root[value] = value;
+  for (const Operation& operation : graph.operations) {
+    bool shares = shares_memory(operation);
+    if (shares) root[operation.output] = root[operation.inputs[0]];
+    for (int k = 0; k < operation.outputs(); k++) {
+      made[operation.output + static_cast<ValueId>(k)] = operation.primitive && !shares;
+    }
+    // as_strided sees all of a storage, not only the elements of its input.
+    if (operation.primitive && operation.primitive->from_storage)
+      shown[root[operation.output]] = true;
+  }
+  for (ValueId value : graph.outputs) {
+    if (value == kNoValue) continue;
+    shown[root[value]] = output[value] = true;
+  }
+}
+
+}  // namespace fg::passes

@@ -1,0 +1,32 @@
+// Passes over graphs: each takes a graph and leaves one that computes the same bits from the same
+// inputs in the same order, with outputs that share memory only where they did before. All of them
+// take time linear in the number of operations.
+#pragma once
+
+#include "ir/graph.h"
+
+namespace fg::passes {
+
+// Puts the shorter of two ways to the same bits: copies that nobody can tell from the original,
+// views of views, views that show everything, writes that are overwritten, conversions to a wider
+// dtype and back. Never x + 0, x * 0 or another order of additions.
+void simplify(ir::Graph& graph);
+// Computes now what depends on constants alone, up to 1024 elements.
+void fold_constants(ir::Graph& graph);
+// Computes once what is computed several times from the same values.
+void common_subexpressions(ir::Graph& graph);
+// Drops what no output needs, and numbers the values anew: inputs first, then as they are made.
+void dead_code(ir::Graph& graph);
+// Moves operations of the forward to just before the backward first reads them, so that what is
+// computed again occupies memory no longer than needed.
+void recompute_late(ir::Graph& graph);
+
+struct PassTiming {
+  const char* name;
+  double seconds;
+  size_t operations_before, operations_after;
+};
+// All of the above, verified after each. `what` names the graph in the log (FOREGRAD_LOG=graph).
+std::vector<PassTiming> run_passes(ir::Graph& graph, const char* what);
+
+}  // namespace fg::passes

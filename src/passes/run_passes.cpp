@@ -1,0 +1,45 @@
+// The flat list of passes.
+#include <chrono>
+
+#include "base/log.h"
+#include "passes/passes.h"
+
+namespace fg::passes {
+
+namespace {
+
+struct Pass {
+  const char* name;
+  void (*run)(ir::Graph& graph);
+};
+// Simplified and folded first: what became equal by that is shared. Numbers are final at the end.
+constexpr Pass kPasses[] = {{"simplify", simplify},
+                            {"fold_constants", fold_constants},
+                            {"common_subexpressions", common_subexpressions},
+                            {"recompute_late", recompute_late},
+                            {"dead_code", dead_code}};
+
+}  // namespace
+
+std::vector<PassTiming> run_passes(ir::Graph& graph, const char* what) {
+  using Clock = std::chrono::steady_clock;
+  using logging::Topic;
+  bool log = logging::enabled(Topic::graph);
+  if (log) logging::write<"{}, before the passes:\n{}">(Topic::graph, what, graph.text());
+  std::vector<PassTiming> timings;
+  for (const Pass& pass : kPasses) {
+    size_t before = graph.operations.size();
+    auto start = Clock::now();
+    pass.run(graph);
+    std::chrono::duration<double> seconds = Clock::now() - start;
+    ir::verify(graph, pass.name);
+    timings.push_back({pass.name, seconds.count(), before, graph.operations.size()});
+    if (!log) continue;
+    logging::write<"{}, after {} ({:.3f} ms, {} of {} operations):\n{}">(
+        Topic::graph, what, pass.name, 1e3 * seconds.count(), graph.operations.size(), before,
+        graph.text());
+  }
+  return timings;
+}
+
+}  // namespace fg::passes

@@ -1,0 +1,38 @@
+"""Random programs behave the same eagerly and captured. FOREGRAD_FUZZ says how many are run."""
+
+import os
+
+from capture_fuzz import Report, describe, shrink
+from capture_known import known
+from capture_programs import make_program
+
+COUNT = int(os.environ.get("FOREGRAD_FUZZ", 5000))
+SHOWN = 5
+
+
+def test_random_programs_are_the_same_eagerly_and_captured():
+    report, new = Report(), []
+    for seed in range(COUNT):
+        program = make_program(seed)
+        found = report.add(program)
+        if found and not known(program, found):
+            new.append((program, found))
+    print(report.text())
+    shown = [describe(*shrink(*one)) for one in new[:SHOWN]]
+    assert not new, f"{len(new)} of {COUNT} programs differ\n" + "\n".join(shown)
+    assert sum(report.refused.values()) < max(0.15 * COUNT, 10), report.text()
+
+
+def test_programs_are_made_from_their_seed():
+    for seed in range(50):
+        assert make_program(seed).text() == make_program(seed).text()
+
+
+def test_the_generator_makes_what_it_is_meant_to():
+    text = "\n".join(make_program(seed).text() for seed in range(1500))
+    for part in ("closure", "o.x", "p.x", "is x", "transposed", "sliced", "expanded", "int64",
+                 "float32", "nonleaf", "Dirty.apply", "Cube.apply", "register_hook", "no_grad",
+                 ".detach()", "dropout", "rand_like", "k0", "unbind", "split", "diagonal",
+                 "index_put_", ".copy_(", "[0] = ", "softmax", " @ ", "fg.where", "fg.cat",
+                 ".gather(", ".zero_()", "autograd.grad", "'none': None", "# after"):
+        assert part in text or part == "closure", part
