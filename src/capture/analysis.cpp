@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
 #include "base/fail.h"
 
@@ -45,7 +46,8 @@ void check_input(const Lifted& input) {
   if (has_grad(input.leaf) || has_grad(inside)) {
     refuse("the function calls backward(), which changes .grad; use autograd::grad");
   }
-  if (has_hooks(input) || inside.retains_grad()) {
+  Ref<Node> history = inside.grad_fn();
+  if (has_hooks(input) || inside.retains_grad() || (history && history->hooks())) {
     refuse("the function registers a hook on an input, which would outlive the call");
   }
 }
@@ -246,7 +248,10 @@ class Analysis {
   void find_inner() {
     std::unordered_map<const Node*, std::vector<std::pair<uint32_t, bool*>>> watched;
     std::vector<const Node*> stack;
-    std::unordered_set<const Node*> seen;
+    std::unordered_set<const Node*> seen, leaves;
+    for (const Lifted& input : trace_.inputs()) {
+      if (input.needs_grad) leaves.insert(autograd::gradient_edge(input.leaf).node.get());
+    }
     auto watch = [&](const Tensor& tensor, bool* inner) {
       autograd::Edge edge = autograd::gradient_edge(tensor);
       watched[edge.node.get()].emplace_back(edge.input_nr, inner);
@@ -261,6 +266,10 @@ class Analysis {
     while (!stack.empty()) {
       const Node* node = stack.back();
       stack.pop_back();
+      if (node->next_edges().empty() && dynamic_cast<const autograd::AccumulateGrad*>(node) &&
+          leaves.count(node) == 0) {
+        refuse("a result depends on a tensor that requires grad and that the function made");
+      }
       for (const autograd::Edge& edge : node->next_edges()) {
         if (!edge.is_valid()) continue;
         auto found = watched.find(edge.node.get());

@@ -1,5 +1,7 @@
 #include "capture/function.h"
 
+#include <algorithm>
+
 #include "autograd/autograd.h"
 #include "ir/run.h"
 
@@ -14,9 +16,16 @@ size_t Function::differentiable_count() const {
 }
 
 Dims tangent_strides(const Tensor& output) {
+  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
   for (size_t i = 0; i < output.sizes().size(); i++) {
-    bool repeats = output.strides()[i] == 0 && output.sizes()[i] > 1;
-    if (repeats) return contiguous_strides(output.sizes());
+    int64_t size = output.sizes()[i].value();
+    if (size > 1) dims.emplace_back(output.strides()[i].value(), size);
+  }
+  std::sort(dims.begin(), dims.end());
+  int64_t reach = 0;  // offset of the last element of the dimensions so far
+  for (auto [stride, size] : dims) {
+    if (stride <= reach) return contiguous_strides(output.sizes());  // elements share memory
+    reach += stride * (size - 1);
   }
   return output.strides();
 }

@@ -51,6 +51,9 @@ Kernel::Forward Kernel::make_forward(bool record) {
     Function gradient = capture::gradient_of(function_, all, false);
     std::scoped_lock lock(*function_.mutex);
     result.saved = options_.partition(joint(gradient));
+    for (const Function::Out& out : gradient.outputs) {
+      result.reached.push_back(out.value != ir::kNoValue);
+    }
   }
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
@@ -64,6 +67,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
   };
   size_t own = outputs.values.size();
   for (const passes::Saved& saved : result.saved) {
+    result.saved_strides.push_back(tracer.graph.values[saved.value].strides);
     size_t input = place(inputs.values, saved.value), output = place(outputs.values, saved.value);
     if (input < inputs.values.size()) {
       result.kept.push_back({Kept::From::input, input});

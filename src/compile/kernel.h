@@ -39,6 +39,9 @@ class Kernel : public Counted {
   Tensors call(const Tensors& inputs, const Tensors& seeds, bool record);
 
   const ir::Graph& forward_graph(bool record);
+  const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
+  // Whether the i-th of the inputs that need a gradient gets one.
+  bool reaches(size_t i) const { return training_->reached[i]; }
   std::vector<bool> used_inputs();  // which inputs a recorded call reads or keeps
   std::string plan();               // what is saved and why
 
@@ -54,6 +57,8 @@ class Kernel : public Counted {
     GraphCallable run;
     std::vector<passes::Saved> saved;
     std::vector<Kept> kept;
+    std::vector<Dims> saved_strides;
+    std::vector<bool> reached;
   };
   Forward& forward(bool record);
   Forward make_forward(bool record);

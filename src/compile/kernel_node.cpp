@@ -10,7 +10,13 @@ namespace fg::compiler {
 KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
     : kernel_(std::move(kernel)), seeds_(std::move(seeds)) {
   for (size_t i = 0; i < inputs.size(); i++) {
-    if (kernel_->function().inputs[i].needs_grad) add_next_edge(autograd::gradient_edge(inputs[i]));
+    const capture::Function::In& in = kernel_->function().inputs[i];
+    if (!in.needs_grad) continue;
+    // No edge to what no gradient reaches: nobody shall run this node for it.
+    bool reached = kernel_->reaches(next_edges().size());
+    add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
+  }
+  for (size_t i = 0; i < inputs.size(); i++) {
     saved_inputs_.emplace_back(inputs[i], false);
   }
 }
@@ -34,7 +40,7 @@ void KernelNode::release_variables() {
   }
 }
 
-// A gradient in the layout that the backward was captured with.
+// A gradient, or what a hook unpacked, in the layout that the backward was captured with.
 static Tensor in_layout(Tensor tangent, const Dims& strides) {
   if (tangent.strides() == strides) return tangent;
   Tensor result = empty_strided_tensor(tangent.sizes(), strides, tangent.dtype());
@@ -48,7 +54,9 @@ Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
-    for (size_t i : backward.saved) inputs.push_back(saved_[i].unpack(this));
+    for (size_t i : backward.saved) {
+      inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
+    }
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
   return backward.run(std::move(inputs));
@@ -64,7 +72,8 @@ Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) 
     for (size_t i = 0; i < saved_inputs_.size(); i++) {
       // What is not read may have been written since.
       const Tensor& held = saved_inputs_[i].held();
-      inputs.push_back(used[i] || !held.defined() ? saved_inputs_[i].unpack(this) : held);
+      Tensor input = used[i] || !held.defined() ? saved_inputs_[i].unpack(this) : held;
+      inputs.push_back(in_layout(input, kernel_->function().inputs[i].leaf.strides()));
     }
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));

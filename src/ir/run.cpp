@@ -64,6 +64,19 @@ void Runner::run_operation(const Operation& operation, Tensor* values) const {
   }
 }
 
+// Views inside reach elements by the strides that were captured: others would lead out of memory.
+void Runner::check_input(const Tensor& tensor, size_t input) const {
+  const ValueInfo& expected = graph_.values[graph_.inputs[input]];
+  if (!tensor.defined()) return;  // nothing reads it
+  if (tensor.dtype() == expected.dtype && tensor.sizes() == expected.sizes &&
+      tensor.strides() == expected.strides) {
+    return;
+  }
+  fail("input {} of a graph is {}{} with strides {}; expected {}{} with strides {}", input,
+       name(tensor.dtype()), text(tensor.sizes()), text(tensor.strides()), name(expected.dtype),
+       text(expected.sizes), text(expected.strides));
+}
+
 Tensors Runner::run(Tensors inputs) const {
   if (inputs.size() != graph_.inputs.size()) {
     fail("a graph with {} inputs was given {} tensors", graph_.inputs.size(), inputs.size());
@@ -72,7 +85,10 @@ Tensors Runner::run(Tensors inputs) const {
   modes.grad_enabled = false;
   modes.interpreter = nullptr;
   Tensors values(graph_.values.size());
-  for (size_t i = 0; i < inputs.size(); i++) values[graph_.inputs[i]] = std::move(inputs[i]);
+  for (size_t i = 0; i < inputs.size(); i++) {
+    check_input(inputs[i], i);
+    values[graph_.inputs[i]] = std::move(inputs[i]);
+  }
   inputs.clear();
   for (size_t i = 0; i < graph_.operations.size(); i++) {
     if (i % 16 == 0) poll_interrupt();

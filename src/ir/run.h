@@ -15,6 +15,7 @@ class Runner {
   Tensors run(Tensors inputs) const;
 
  private:
+  void check_input(const Tensor& tensor, size_t input) const;
   void run_operation(const Operation& operation, Tensor* values) const;
 
   Graph graph_;

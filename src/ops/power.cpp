@@ -82,6 +82,7 @@ const auto pow_entry =
              wrt(0, saves::in(0) | saves::in(1),
                  [](const Vjp& v) {
                    Tensor exponent = v.in(1);
+                   if (exponent.dtype() == kBool) exponent = to(exponent, v.grad().dtype());
                    Tensor slope = exponent * pow(v.in(0), exponent - 1);
                    return where(exponent == 0, 0.0, v.grad() * slope);
                  }),

@@ -119,7 +119,8 @@ class RandomGraph {
         return values_.push_back(call("mul", {value, any_like(value)}, ""));
       case 3:
         return values_.push_back(
-            call("clone", {value}, pick(2) ? "contiguous=true" : "contiguous=false"));
+            call("clone", {value},
+                 pick(2) ? "contiguous=true, strides=[]" : "contiguous=false, strides=[]"));
       case 4:
         return values_.push_back(
             call("convert", {value}, pick(2) ? "dtype=float32" : "dtype=float64"));

@@ -16,7 +16,7 @@ import warnings
 
 import numpy
 from capture_observe import MISSES, Observation, Refused, Subject, is_refusal
-from capture_programs import LAYOUTS, make_program
+from capture_programs import LAYOUTS, SHAPES, make_program
 
 
 def same(one, two):
@@ -94,15 +94,16 @@ def without_missed(one, two):
 def calls_of(program):
     """Calls of one compiled function: data, floats and variations."""
     rng = random.Random(program.seed + 7)
-    second = program.seed % 10 == 0
-    base = {"hooks": rng.random() < 0.3, "second": second,
-            "saved": rng.random() < 0.1 and not second}  # together they crash: bug 76
+    base = {"hooks": rng.random() < 0.3, "second": program.seed % 10 == 0,
+            "saved": rng.random() < 0.1}
     floats = program.floats
     calls = [(1, floats, base), (2, tuple(f * 1.5 + 0.25 for f in floats), base)]
     if rng.random() < 0.3:
         inputs = copy.deepcopy(program.inputs)
         changed = rng.choice(inputs)
         changed.layout = rng.choice(LAYOUTS)
+        if rng.random() < 0.3:
+            changed.shape = rng.choice(SHAPES)
         if changed.dtype != "int64":
             changed.kind = rng.choice(("leaf", "nonleaf", "plain"))
         calls.append((3, floats, {**base, "inputs": inputs}))

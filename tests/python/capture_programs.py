@@ -118,7 +118,7 @@ def _laid_out(spec, data, through):
 def _same_as(expression, tensors):
     try:
         return eval(expression, {}, dict(tensors))
-    except IndexError:  # no such part
+    except (IndexError, RuntimeError):  # no such part
         return tensors[expression[:2]]
 
 

@@ -137,6 +137,19 @@ def test_an_argument_and_what_a_closure_holds_are_told_apart():
         assert compiled(plain(3)).tolist() == (plain(3) * holder.one + holder.two).tolist()
 
 
+@pytest.mark.parametrize("function", [
+    lambda x, o: x * o.w.shape[0], lambda x, o: x * len(o.w), lambda x, o: fg.zeros_like(o.w),
+    lambda x, o: x.to(o.w.dtype), lambda x, o: x * 2 if o.w.requires_grad else x * 3,
+    lambda x, o: x * 2 if o.w.is_contiguous() else x * 3])
+def test_sizes_of_a_reached_tensor_are_read_again(function):
+    holder = Holder()
+    holder.w = plain(3)
+    compiled = fg.compile(lambda x: function(x, holder), fullgraph=True)
+    compiled(plain(2))
+    for holder.w in (leaf(5, dtype=fg.float32), plain(3, 2).t()):
+        assert values(compiled(plain(2))) == values(function(plain(2), holder))
+
+
 def test_memory_that_reached_tensors_share_is_guarded():
     holder = Holder()
 

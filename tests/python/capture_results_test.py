@@ -235,7 +235,6 @@ def test_leaves_made_inside_of_the_function_are_refused_as_results():
         alike(f, lambda: [leaf(3)], fullgraph=False)
 
 
-@pytest.mark.xfail(strict=True, reason="16: requires_grad is lost")
 def test_results_computed_from_leaves_made_inside_of_the_function():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -243,7 +242,6 @@ def test_results_computed_from_leaves_made_inside_of_the_function():
               fullgraph=False)
 
 
-@pytest.mark.xfail(strict=True, reason="73: tangents of results that overlap")
 def test_b54_hooks_on_results_that_overlap():
     def f(x):
         y = x.unfold(-1, 2, 1)
@@ -253,7 +251,6 @@ def test_b54_hooks_on_results_that_overlap():
     alike(f, lambda: [leaf(2, 3)])
 
 
-@pytest.mark.xfail(strict=True, reason="78: the hook is applied to the base")
 def test_hooks_on_inputs_that_were_written():
     def f(x):
         x.cumsum_(0)
