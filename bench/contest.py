@@ -90,8 +90,12 @@ def contest(ours, peers, rounds, json_file=None, bar_of=None):
                      "bar": bar_of(case) if bar_of else None})
     print_table(rows, ours[0], [name for name, _, _ in peers])
     if json_file:
-        Path(json_file).write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1))
+        write_json(json_file, rows)
     return rows
+
+
+def write_json(json_file, rows):
+    Path(json_file).write_text(json.dumps({"machine": machine(), "rows": rows}, indent=1))
 
 
 def print_table(rows, ours, peers):

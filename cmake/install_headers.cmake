@@ -1,8 +1,8 @@
-# Installs src/foregrad.h and every header it reaches, and no other. The includes become
+# Installs src/foregrad.h, src/graphs.h and every header they reach, and no other. The includes become
 # <foregrad/...>, so that a user's own "tensor/dtype.h" can never be taken for ours.
 # Needs source_dir, staging_dir, include_dir.
 cmake_minimum_required(VERSION 3.25)  # a script of its own: policies are not inherited
-set(pending foregrad.h)
+set(pending foregrad.h graphs.h)
 set(reached "")
 file(REMOVE_RECURSE ${staging_dir})
 while(pending)

@@ -17,7 +17,8 @@ void refuse_freed(const Node& node) {
 SavedValue::SavedValue(const Tensor& given, bool output, bool inplace_on_view)
     : output_(output), inplace_on_view_(inplace_on_view) {
   if (!given.defined()) return;
-  const Tensor value = modes.interpreter ? modes.interpreter->stand_in(given) : given;
+  Tensor inside;
+  const Tensor& value = modes.interpreter ? (inside = modes.interpreter->stand_in(given)) : given;
   if (value.is_inference()) {
     fail(
         "inference tensors cannot be saved for backward: make the tensor outside inference mode, "

@@ -17,7 +17,8 @@ ViewOrigin current_view_origin() {
 
 void make_view(const Tensor& viewed, const Tensor& output, ViewOrigin origin) {
   if (output.is_inference()) return;
-  const Tensor base = modes.interpreter ? modes.interpreter->stand_in(viewed) : viewed;
+  Tensor inside;
+  const Tensor& base = modes.interpreter ? (inside = modes.interpreter->stand_in(viewed)) : viewed;
   AutogradMeta* base_meta = meta_of(base);
   AutogradMeta& meta = ensure_meta(output);
   const ViewInfo* outer = base_meta && base_meta->view ? &base_meta->view : nullptr;

@@ -121,14 +121,14 @@ def difference(program, fullgraph=True):
         expected = Observation(program, eager, seed, floats, variant)
         found = Observation(program, captured, seed, floats, variant)
         if fullgraph and found.error is not None:
-            fails_later = type(expected.last_error) is type(found.error)  # in its backward
+            fails_later = type(expected.first_error) is type(found.error)  # in its backward
             if is_refusal(found.error) or expected.error is None and fails_later:
                 raise Refused(re.sub(r": \[.*", "", str(found.error)))
             if expected.error is not None and type(expected.error) is type(found.error):
                 return None
         seen = first_difference(program, expected.seen, found.seen)
         if seen:
-            last = found.error or found.last_error
+            last = found.error or found.first_error
             error = f" ({last})" if last is not None else ""
             return f"call {i}: {seen[0]}", seen[1], f"{seen[2]}{error}"
     return None

@@ -122,7 +122,7 @@ class Observation:
             self.see(label, "done")
             return result
         except Exception as error:
-            self.last_error = error
+            self.first_error = self.first_error or error
             misses = "would miss" in str(error)
             self.see(label, MISSES if misses else f"raised {type(error).__name__}")
             return None
@@ -139,14 +139,14 @@ class Observation:
         self.hooked = {}
         if variant.get("hooks"):
             self.add_hooks()
-        self.last_error = None
+        self.first_error = None
         fg.manual_seed(self.seed)
         hooks = contextlib.nullcontext()
         if variant.get("saved"):
             hooks = saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t)
         with fg.set_grad_enabled(not variant.get("no_grad")), hooks:
             result = self.attempt("call", lambda: self.subject.call(self.tensors, floats))
-            self.error, self.last_error = self.last_error, None
+            self.error, self.first_error = self.first_error, None
             self.see("grad mode after", fg.is_grad_enabled())
         self.see("random state after", fg.get_rng_state().tolist())
         if self.error is None:
@@ -250,7 +250,7 @@ class Observation:
             if written:
                 self.grad(f"gradient of root {i} for inputs", [root], written, [tangents[i]])
         everything = range(len(roots))
-        some = [i for i in everything if self.data.random() < 0.5]
+        some = [i for i in everything if self.data.random() < 0.5] or [0]
         for label, chosen in (("all", everything), ("all again", everything), ("some", some)):
             self.grad(f"gradients of {label}", [roots[i] for i in chosen], self.leaves,
                       [tangents[i] for i in chosen])

@@ -1,0 +1,13 @@
+// The header of those who look into captured functions: graphs, running them, compilers of one's
+// own. <foregrad/foregrad.h> is enough for calling and compiling.
+#pragma once
+
+#include "foregrad.h"
+
+#pragma GCC visibility push(default)
+
+#include "capture/line.h"
+#include "compile/graphs.h"
+#include "ir/picture.h"
+
+#pragma GCC visibility pop

@@ -1,0 +1,112 @@
+// Captured functions as graphs: text, roles, compilers of one's own, lines.
+#include <foregrad/graphs.h>
+#include <gtest/gtest.h>
+
+#include "passes/plan.h"
+#include "tests/error_of.h"
+
+namespace fg {
+namespace {
+
+Tensors product(const Tensors& in) { return {(in[0] * in[1]).sin()}; }
+
+TEST(Graphs, TheForwardIsAGraphWithRoles_B61) {
+  Tensor x = ones({2}).requires_grad_(), y = ones({2});
+  EXPECT_EQ(capture::forward(product, {x, y}).text(),
+            "graph(%0: float32[2] argument 0,\n"
+            "      %1: float32[2] argument 1) {\n"
+            "  %2: float32[2] = mul(%0, %1)\n"
+            "  %3: float32[2] = sin(%2)\n"
+            "  return %3: output 0\n"
+            "}\n");
+}
+
+TEST(Graphs, TheJointHasTangentsAndGradients_B52_B53_B56) {
+  Tensor x = ones({2}).requires_grad_(), y = ones({2});
+  ir::Graph joint = capture::joint(product, {x, y});
+  EXPECT_EQ(joint.input_roles.back().text(), "tangent 0");
+  ASSERT_EQ(joint.output_roles.size(), 2u);  // none for what needs no gradient
+  EXPECT_EQ(joint.output_roles[1].text(), "gradient 0");
+  EXPECT_FALSE(joint.operations.front().backward);
+  EXPECT_TRUE(joint.operations.back().backward);
+}
+
+TEST(Graphs, TheTextReadsBackAndRuns) {
+  Tensor x = rand({2, 3}).requires_grad_();
+  auto f = [](const Tensors& in) {
+    Tensor y = in[0].t().clone();
+    y.select(0, 1).mul_(2);
+    return Tensors{cat({y, y}, 1).sum(Dims{1})};
+  };
+  ir::Graph graph = capture::forward(f, {x});
+  ir::Graph again = ir::parse_graph(graph.text());
+  EXPECT_EQ(again.text(), graph.text());
+  EXPECT_TRUE(equal(ir::Runner(again).run({x.detach()})[0], f({x.detach()})[0]));
+}
+
+TEST(Graphs, AMistakeInTheTextIsNamedWithItsLine) {
+  EXPECT_HAS(error_of([] { ir::parse_graph("graph(%0: float32[2] argument 0) {\n  %1: oops"); }),
+             "graph text, line 2: expected a dtype in the place of 'oops'");
+  EXPECT_HAS(error_of([] {
+               ir::parse_graph("graph() {\n  %0: float32[2] = sin(%1)\n  return %0: output 0\n}");
+             }),
+             "sin uses %1 before it is defined");
+  EXPECT_HAS(error_of([] {
+               ir::parse_graph(
+                   "graph(%0: float32[2] argument 0) {\n  %1: float32[3] = sin(%0)\n"
+                   "  return %1: output 0\n}");
+             }),
+             "%1 of sin is said to be float32[3]");
+}
+
+TEST(Graphs, AGraphRefusesInputsOfAnotherLayout) {
+  ir::Runner runner(capture::forward(product, {ones({2, 3}), ones({2, 3})}));
+  EXPECT_HAS(error_of([&] { runner.run({ones({3, 2}).t(), ones({2, 3})}); }),
+             "input 0 of a graph is float32[2, 3] with strides [1, 2]; expected");
+  EXPECT_HAS(error_of([&] { runner.run({ones({2, 3})}); }), "a graph with 2 inputs was given 1");
+}
+
+TEST(Graphs, CompilersOfOnesOwnGetForwardAndBackward) {
+  std::vector<std::string> seen;
+  auto watching = [&](const char* what) {
+    return [&seen, what](const ir::Graph& graph) {
+      seen.push_back(what);
+      return compiler::interpret(graph);
+    };
+  };
+  auto f = aot_function([](const Tensor& x) { return (x * x).sum(); },
+                        {.fw_compiler = watching("forward"), .bw_compiler = watching("backward")});
+  Tensor x = arange(3, kFloat32).requires_grad_();
+  Tensor y = f(x);
+  EXPECT_EQ(seen, std::vector<std::string>{"forward"});
+  EXPECT_TRUE(equal(autograd::grad({y}, {x})[0], x.detach() * 2));
+  EXPECT_EQ(seen, (std::vector<std::string>{"forward", "backward"}));
+}
+
+TEST(Graphs, ACompilerThatReturnsTooLittleIsTold_B73) {
+  auto f = aot_function([](const Tensor& x) { return x * 2; },
+                        {.fw_compiler = [](const ir::Graph&) -> compiler::GraphCallable {
+                          return [](Tensors) { return Tensors{}; };
+                        }});
+  EXPECT_HAS(error_of([&] { f(ones({2})); }), "returned 0 values; expected 1");
+}
+
+TEST(Graphs, ErrorsInsideNameTheLine_B57) {
+  auto f = compile(
+      [](const Tensor& x, const Tensor& at) {
+        capture::Line here;
+        return x.index_select(0, at);
+      },
+      {.fullgraph = true});
+  EXPECT_HAS(error_of([&] { f(ones({3}), tensor({7})); }), "graphs_test.cpp:");
+}
+
+TEST(Graphs, TheMinimumCutSavesLess_F2) {
+  auto f = [](const Tensor& x) { return (x * 2).exp().sin().cos().sum(); };
+  Tensor x = rand({64}).requires_grad_();
+  auto plain = aot_function(f), cut = aot_function(f, {.partition = passes::partition_min_cut});
+  EXPECT_TRUE(equal(autograd::grad({plain(x)}, {x})[0], autograd::grad({cut(x)}, {x})[0]));
+}
+
+}  // namespace
+}  // namespace fg
