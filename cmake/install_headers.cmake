@@ -1,5 +1,5 @@
-# Installs src/foregrad.h, src/graphs.h and every header they reach, and no other. The includes become
-# <foregrad/...>, so that a user's own "tensor/dtype.h" can never be taken for ours.
+# Installs src/foregrad.h, src/graphs.h and every header they reach, and no other. The includes
+# become <foregrad/...>, so that a user's own "tensor/dtype.h" can never be taken for ours.
 # Needs source_dir, staging_dir, include_dir.
 cmake_minimum_required(VERSION 3.25)  # a script of its own: policies are not inherited
 set(pending foregrad.h graphs.h)
