@@ -203,7 +203,7 @@ class Analysis {
     trace_.results.push_back(std::move(result));
     return place;
   }
-  // Memory of its own; if outputs show several parts of it that no one of them contains, all of it.
+  // Memory of its own.
   void add_fresh(const Tensor& root, Result& result) {
     trace_.tracer.settle(root, shown_);
     result.value = trace_.tracer.read(root);

@@ -241,6 +241,11 @@ bool Tracer::was_written(const Tensor& tensor) const {
   return found != memories_.end() && found->second.written;
 }
 
+bool Tracer::depends_on_offset(const Tensor& tensor) const {
+  auto found = memories_.find(tensor.impl()->storage.get());
+  return found != memories_.end() && found->second.offset_matters;
+}
+
 Tensor Tracer::base_of(const Tensor& tensor) { return memory_of(tensor).base; }
 
 const ViewStep* Tracer::step_of(const Tensor& view) const {
@@ -278,6 +283,7 @@ void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, c
         "capture: as_strided of a tensor that has holes may reach elements between its own; pass "
         "the whole tensor");
   }
+  memory.offset_matters |= primitive.from_storage;
   memory.views.insert(Geometry(output));
   steps_[output.impl()] = {output, {input, &primitive, shared, meta.sizes, meta.strides}};
   if (primitive.from_storage || Geometry(output) == *memory.geometry) return;

@@ -67,6 +67,7 @@ class Tracer : public ir::Interpreter {
   // The value that a tensor holds now.
   ir::ValueId read(const Tensor& tensor);
   bool was_written(const Tensor& tensor) const;
+  bool depends_on_offset(const Tensor& tensor) const;
   // The tensor that its storage was made for.
   Tensor base_of(const Tensor& tensor);
   const ViewStep* step_of(const Tensor& view) const;
@@ -103,6 +104,7 @@ class Tracer : public ir::Interpreter {
     Tensor base;
     std::optional<Geometry> geometry;  // of the value; the base itself may get another one
     bool is_input = false;
+    bool offset_matters = false;  // a view of it counts from the beginning of the storage
     std::unordered_set<Geometry, GeometryHash> views{};  // that were made of it in the usual way
     ir::ValueId value = ir::kNoValue;
     bool written = false;

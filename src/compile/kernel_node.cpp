@@ -43,9 +43,15 @@ void KernelNode::release_variables() {
 // A gradient, or what a hook unpacked, in the layout that the backward was captured with.
 static Tensor in_layout(Tensor tangent, const Dims& strides) {
   if (tangent.strides() == strides) return tangent;
-  Tensor result = empty_strided_tensor(tangent.sizes(), strides, tangent.dtype());
-  result.copy_(tangent);
-  return result;
+  // What is repeated is stored once.
+  Tensor part = tangent;
+  for (size_t i = 0; i < strides.size(); i++) {
+    bool repeated = strides[i] == 0 && tangent.sizes()[i] > 1;
+    if (repeated) part = part.narrow(static_cast<int64_t>(i), 0, 1);
+  }
+  Tensor result = empty_strided_tensor(part.sizes(), strides, tangent.dtype());
+  result.copy_(part);
+  return part.is_same(tangent) ? result : result.expand(tangent.sizes());
 }
 
 Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {

@@ -80,6 +80,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   bool needs_grad = false;
   for (const Lifted& input : trace_->inputs()) {
     guards_.emplace_back(input.real);
+    guards_.back().check_offset = trace_->tracer.depends_on_offset(input.inside);
     needs_grad |= input.needs_grad;
   }
   records_ = needs_grad && function.differentiable_count() > 0;

@@ -356,7 +356,6 @@ def test_b74_hooks_that_give_another_layout_back():
     same_outcome(lambda x: x.prod(), outcome)
 
 
-@pytest.mark.xfail(strict=True, reason="84: an expanded layout cannot be written")
 def test_b74_hooks_that_give_an_expanded_tensor_back_in_another_layout():
     def outcome(function):
         x = leaf(3).detach().expand(2, 3).requires_grad_()
