@@ -184,7 +184,13 @@ Tracer::Memory& Tracer::add_constant(const Tensor& tensor) {
     base = alias(tensor, {room}, {1}, 0);
   }
   ir::Operation operation;
-  operation.constant = base;
+  {
+    ModesGuard eagerly;  // a copy: the function may hand the tensor out, and its owner write to it
+    modes.interpreter = nullptr;
+    modes.grad_enabled = false;
+    operation.constant = base.clone();
+    operation.constant.impl()->wrapped_number = base.impl()->wrapped_number;
+  }
   operation.output = graph.add_value(ir::info_of(base));
   Memory memory(base, operation.output);
   add(std::move(operation));

@@ -62,7 +62,13 @@ const Registered view_dtype_p =
     }>("view_dtype", Kind::gather);
 const auto view_dtype_entry =
     define(view.overload<1>(), "The same memory as elements of another dtype.",
-           StandsFor<view_dtype_p>{})
+           [](const Tensor& self, DType dtype) {
+             // A graph has no value that another one is a part of in other elements.
+             if (self.is_abstract() && self.impl()->storage) {
+               fail("view: memory as another dtype is not captured yet; convert with to()");
+             }
+             return view_dtype_p.with({dtype}, self);
+           })
         .stands_for(view_dtype_p)
         .samples([] {
           return Samples{{{sample({2, 3}), kInt64}, "", false},

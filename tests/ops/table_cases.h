@@ -6,6 +6,7 @@
 
 #include <functional>
 
+#include "base/error.h"
 #include "ir/registry.h"
 
 namespace fg::table {
@@ -57,6 +58,8 @@ bool is_uninitialised(const FunctionInfo& info);
 bool reads_storage(const FunctionInfo& info);
 bool shape_needs_values(const FunctionInfo& info, const Sample& sample);
 bool is_view(const FunctionInfo& info);
+// Whether capture may refuse a call with this error.
+bool may_be_refused(const FunctionInfo& info, const Sample& sample, const Error& error);
 
 // GoogleTest names: "max.dim" becomes max__dim.
 std::string test_name(const testing::TestParamInfo<const FunctionInfo*>& info);
