@@ -133,8 +133,11 @@ Ref<Node> CustomNode::attached_through(const Tensors& outputs) {
 
 void CustomNode::save(const Tensors& outputs) {
   for (const Tensor& tensor : marks.to_save) {
-    bool own = tensor.defined() && tensor.grad_fn().get() == this && contains(outputs, tensor);
-    saved_.emplace_back(tensor, own);
+    // A view that was written has its history through its base, which leads here: a cycle.
+    bool written_view =
+        tensor.defined() && tensor.is_view() && executable_ && contains(marks.dirty, tensor);
+    bool own = written_view || (tensor.defined() && tensor.grad_fn().get() == this);
+    saved_.emplace_back(tensor, own && contains(outputs, tensor), written_view);
   }
 }
 
