@@ -48,6 +48,7 @@ def import_package(module):
         native = importlib.util.module_from_spec(spec)
         sys.modules["foregrad._C"] = native
         spec.loader.exec_module(native)
+    importlib.import_module("foregrad.compiler")  # loaded late, but a name of the package
     return importlib.import_module("foregrad")
 
 

@@ -71,8 +71,23 @@ from foregrad.autograd._modes import (  # noqa: E402,F401
     no_grad,
     set_grad_enabled,
 )
-from foregrad import autograd, compiler, nn, utils  # noqa: E402,F401
-from foregrad.compiler import compile  # noqa: E402,F401
+from foregrad import autograd, nn, utils  # noqa: E402,F401
+
+
+def compile(model=None, **options):
+    """Makes a function, a method or an object with `forward` run as captured code.
+
+    The options are those of foregrad.compiler.compile, which is loaded when it is first needed.
+    """
+    from foregrad.compiler import compile as compile_now
+    return compile_now(model, **options)
+
+
+def __getattr__(name):
+    if name == "compiler":
+        import importlib
+        return importlib.import_module("foregrad.compiler")
+    raise AttributeError(f"module 'foregrad' has no attribute '{name}'")
 
 
 def set_default_dtype(d):

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import foregrad as fg
+import foregrad.compiler  # noqa: F401  loaded when it is first asked for
 import pytest
 
 pytest.importorskip("mypy")

@@ -1,7 +1,6 @@
 """Grad modes as context managers and decorators, of functions and generators."""
 
 import functools
-import inspect
 import sys
 
 from foregrad import _C
@@ -14,6 +13,8 @@ class _Mode:
         return type(self)()
 
     def __call__(self, function):
+        import inspect  # slow to load, and needed by decorators only
+
         if inspect.isclass(function):
             raise TypeError(f"{type(self).__name__} cannot decorate a class; decorate its methods")
         if inspect.isgeneratorfunction(function):

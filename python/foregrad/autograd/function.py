@@ -1,7 +1,6 @@
 """Custom differentiable functions, running inside the C++ engine."""
 
 import functools
-import inspect
 import itertools
 import warnings
 
@@ -108,6 +107,7 @@ class Function(_C.FunctionBase, metaclass=FunctionMeta):
     def _bind_arguments(cls, args, kwargs):
         """All arguments by position."""
         if cls._has_setup_context():
+            import inspect
             bound = inspect.signature(cls.forward).bind(*args, **kwargs)
             bound.apply_defaults()
             return bound.args + tuple(bound.kwargs.values())
@@ -115,6 +115,7 @@ class Function(_C.FunctionBase, metaclass=FunctionMeta):
 
 
 def _by_position(cls, args, kwargs):
+    import inspect
     names = list(inspect.signature(cls.forward).parameters)[1:]
     values = list(args)
     if len(args) > len(names):
