@@ -5,6 +5,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
 #include "base/fail.h"
+#include "tensor/geometry.h"
 
 namespace fg::capture {
 
@@ -50,13 +51,6 @@ void check_input(const Lifted& input) {
   if (has_hooks(input) || inside.retains_grad() || (history && history->hooks())) {
     refuse("the function registers a hook on an input, which would outlive the call");
   }
-}
-
-bool overlaps_itself(const Tensor& tensor) {
-  for (size_t i = 0; i < tensor.sizes().size(); i++) {
-    if (tensor.strides()[i] == 0 && tensor.sizes()[i] > 1) return true;
-  }
-  return false;
 }
 
 bool was_made_in_no_grad(const Tensor& view) {
@@ -107,7 +101,7 @@ class Analysis {
       if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
       return;
     }
-    if (overlaps_itself(input.real)) {
+    if (overlaps_itself(input.real.sizes(), input.real.strides())) {
       refuse("the function writes to an input whose elements share memory (expand); clone it");
     }
     Ref<Node> history = input.inside.grad_fn();
@@ -160,17 +154,25 @@ class Analysis {
     auto found = result_places_.find(root.impl());
     return found == result_places_.end() ? std::nullopt : std::optional(found->second);
   }
+  // What an output is a view of; of a leaf that is itself a view, that leaf.
+  Tensor base_of(const Tensor& output) const {
+    if (!output.is_view()) return output;
+    Tensor base = output._base();
+    auto input = find_input(base);
+    bool of_leaf = input && trace_.inputs()[*input].view_base.defined() &&
+                   trace_.inputs()[*input].view_base.is_same(base);
+    return of_leaf ? trace_.inputs()[*input].inside : base;
+  }
   // Finds out how an output is made, and adds the result that it is, or is a view of.
   void place(const Tensor& output) {
     if (made_.count(output.impl()) > 0) return;
     Output& out = made_[output.impl()];
-    out.has_history = has_history(output);
-    out.recorded = out.has_history || !was_made_in_no_grad(output);
+    out.recorded = has_history(output) || !was_made_in_no_grad(output);
     out.retains_grad = output.retains_grad();
     if (output.is_inference() != modes.inference) {
       refuse("the function switches inference mode, and returns a tensor that was made in it");
     }
-    Tensor base = output.is_view() ? output._base() : output;
+    Tensor base = base_of(output);
     auto steps = steps_between(base, output);
     if (steps) out.steps = std::move(*steps);
     if (!steps) base = output;  // a view with more to its history than views
@@ -191,7 +193,8 @@ class Analysis {
     bool fresh = !input && other == storage_places_.end();
     Result result{root, ir::kNoValue, has_history(root), false, fresh};
     if (fresh) {
-      add_fresh(root, result);
+      trace_.tracer.settle(root, shown_);
+      result.value = trace_.tracer.read(root);
     } else if (!result.differentiable && !root.is_view()) {
       result.part = part_of(root, input, other);
     } else {
@@ -202,11 +205,6 @@ class Analysis {
     storage_places_.emplace(storage, place);
     trace_.results.push_back(std::move(result));
     return place;
-  }
-  // Memory of its own.
-  void add_fresh(const Tensor& root, Result& result) {
-    trace_.tracer.settle(root, shown_);
-    result.value = trace_.tracer.read(root);
   }
   Result::Part part_of(const Tensor& root, std::optional<size_t> input,
                        std::unordered_map<const Storage*, size_t>::const_iterator other) const {

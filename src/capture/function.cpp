@@ -1,9 +1,8 @@
 #include "capture/function.h"
 
-#include <algorithm>
-
 #include "autograd/autograd.h"
 #include "ir/run.h"
+#include "tensor/geometry.h"
 
 namespace fg::capture {
 
@@ -16,18 +15,8 @@ size_t Function::differentiable_count() const {
 }
 
 Dims tangent_strides(const Tensor& output) {
-  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
-  for (size_t i = 0; i < output.sizes().size(); i++) {
-    int64_t size = output.sizes()[i].value();
-    if (size > 1) dims.emplace_back(output.strides()[i].value(), size);
-  }
-  std::sort(dims.begin(), dims.end());
-  int64_t reach = 0;  // offset of the last element of the dimensions so far
-  for (auto [stride, size] : dims) {
-    if (stride <= reach) return contiguous_strides(output.sizes());  // elements share memory
-    reach += stride * (size - 1);
-  }
-  return output.strides();
+  bool shared = overlaps_itself(output.sizes(), output.strides());
+  return shared ? contiguous_strides(output.sizes()) : output.strides();
 }
 
 Function function_of(std::shared_ptr<Trace> trace) {
@@ -75,6 +64,13 @@ Tensors trace_gradients(const Function& function, const Tensors& tangents, bool 
                         {.retain_graph = true, .create_graph = again, .allow_unused = true});
 }
 
+// While alive, the tracer knows the inputs of a call.
+struct Met {
+  Tracer& tracer;
+  Met(Tracer& tracer, const Tensors& inputs) : tracer(tracer) { tracer.meet(inputs); }
+  ~Met() { tracer.forget_outside(); }
+};
+
 // Inputs for the gradients of outputs.
 Tensors add_tangents(const Function& function, const Tangents& kinds, Function& gradient) {
   Tracer& tracer = function.trace->tracer;
@@ -98,7 +94,8 @@ Tensors add_tangents(const Function& function, const Tangents& kinds, Function& 
 
 }  // namespace
 
-Function gradient_of(const Function& function, const Tangents& kinds, bool again) {
+Function gradient_of(const Function& function, const Tangents& kinds, bool again,
+                     const Tensors* inputs) {
   std::scoped_lock lock(*function.mutex);
   Tracer& tracer = function.trace->tracer;
   Function result;
@@ -107,6 +104,8 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   result.inputs = function.inputs;
   result.input_roles = function.input_roles;
   size_t known = tracer.lifted().size();
+  std::optional<Met> met;
+  if (inputs) met.emplace(tracer, *inputs);
   Tracing tracing(tracer);
   tracer.backward = true;
   Tensors tangents = add_tangents(function, kinds, result);

@@ -43,8 +43,10 @@ using Tangents = std::vector<Tangent>;
 Dims tangent_strides(const Tensor& output);
 
 // The gradient: takes the inputs of `function` and its tangents, returns one gradient per input.
-// With `again` it can be differentiated in its turn.
-Function gradient_of(const Function& function, const Tangents& tangents, bool again);
+// With `again` it can be differentiated in its turn. `inputs` are those of the call that asks for
+// it: hooks and custom functions may meet them.
+Function gradient_of(const Function& function, const Tangents& tangents, bool again,
+                     const Tensors* inputs = nullptr);
 
 // One graph of it; seeds of random numbers are the last inputs.
 ir::Graph graph_of(const Function& function);

@@ -40,7 +40,6 @@ std::unique_ptr<Trace> trace(const Body& body, const Tensors& arguments,
     };
   }
   tracer.on_source = options.on_source ? options.on_source : Callback<std::string()>(current_line);
-  result->arguments = arguments.size();
   Tensors inside;
   for (size_t i = 0; i < arguments.size(); i++) {
     ir::Role role{ir::Role::Kind::argument, static_cast<int64_t>(i)};

@@ -58,14 +58,13 @@ struct Output {
   bool defined = true, of_input = false;
   size_t of = 0;            // which input or result
   std::vector<Step> steps;  // none: it is that very tensor
-  bool has_history = false, retains_grad = false;
+  bool retains_grad = false;
   bool recorded = false;            // in which mode the views are made
   std::optional<size_t> same_as{};  // the very tensor of an earlier output
 };
 
 struct Trace {
   Tracer tracer;
-  size_t arguments = 0;  // the first of tracer.lifted() are arguments, the others were reached
   std::vector<Mutation> mutations;
   std::vector<Relayout> relayouts;
   std::vector<std::pair<size_t, uint32_t>> bumps;  // of versions of inputs that were not written
@@ -74,8 +73,6 @@ struct Trace {
   bool grad_mode_after = true;
 
   const std::vector<Lifted>& inputs() const { return tracer.lifted(); }
-  // Lets go of the caller's tensors.
-  void forget_arguments() { tracer.forget(arguments); }
 };
 
 struct TraceOptions {

@@ -5,26 +5,17 @@
 #include "base/fail.h"
 #include "ops/copy.h"
 #include "ops/window.h"
+#include "tensor/geometry.h"
 
 namespace fg::capture {
 
 using ir::kNoValue;
 using ir::ValueId;
 
-// Elements from the first to the last that a geometry reaches.
-static Dim reach(const Dims& sizes, const Dims& strides) {
-  Dim last = 0;
-  for (size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] == 0) return 0;
-    last += (sizes[i] - 1) * strides[i];
-  }
-  return last + 1;
-}
-static Dim reach(const Tensor& tensor) { return reach(tensor.sizes(), tensor.strides()); }
-
 bool contains_memory(const Tensor& whole, const Tensor& part) {
   Dim begin = whole.impl()->offset, first = part.impl()->offset;
-  return !(first < begin) && !(first + reach(part) > begin + reach(whole));
+  Dim end = begin + reach(whole.sizes(), whole.strides());
+  return !(first < begin) && !(first + reach(part.sizes(), part.strides()) > end);
 }
 
 namespace {
@@ -53,18 +44,30 @@ class ArgumentNode : public autograd::Node {
 
 }  // namespace
 
-void Tracer::forget(size_t count) {
-  for (size_t i = 0; i < count; i++) {
-    inside_storage_.erase(lifted_[i].real.impl()->storage.get());
-    inside_.erase(lifted_[i].real.impl());
-    lifted_[i].real.reset();
+void Tracer::forget_outside() {
+  for (Lifted& lifted : lifted_) lifted.real.reset();
+  inside_.clear();
+  inside_storage_.clear();
+  on_lift = [](const Tensor&, bool) -> LiftedAs {
+    fail("capture: a backward uses a tensor that the forward did not; use it there, or pass it");
+  };
+}
+
+void Tracer::meet(const Tensors& inputs) {
+  inside_.clear();
+  inside_storage_.clear();
+  for (size_t i = 0; i < lifted_.size(); i++) {
+    const Tensor& real = inputs[i];
+    if (!real.defined()) continue;
+    inside_[real.impl()] = {real, lifted_[i].inside};
+    inside_storage_.try_emplace(real.impl()->storage.get(), lifted_[i].inside);
   }
 }
 
 Tracer::Geometry::Geometry(const Tensor& tensor)
     : sizes(tensor.sizes()), strides(tensor.strides()), offset(tensor.impl()->offset) {}
 
-Dim Tracer::Geometry::reach() const { return capture::reach(sizes, strides); }
+Dim Tracer::Geometry::reach() const { return fg::reach(sizes, strides); }
 
 size_t Tracer::GeometryHash::operator()(const Geometry& geometry) const {
   auto hash = static_cast<size_t>(geometry.offset.hint());
@@ -123,6 +126,14 @@ Tensor Tracer::add_input(const Tensor& like, ir::Role role) {
   return input;
 }
 
+// A leaf may be a view of what needs no gradient, and then so are its own views to autograd.
+static Tensor base_of_leaf(const Tensor& real, const Tensor& leaf) {
+  if (!real.is_view() || real._base().requires_grad()) return {};
+  Tensor base = alias(leaf);
+  autograd::make_view(base, leaf, autograd::ViewOrigin::plain);
+  return base;
+}
+
 Tensor Tracer::add_argument(const Tensor& real, ir::Role role) {
   Tensor leaf = add_input(real, std::move(role));
   Tensor inside = leaf;
@@ -134,8 +145,9 @@ Tensor Tracer::add_argument(const Tensor& real, ir::Role role) {
     entry = Ref<autograd::Node>::adopt(new ArgumentNode(leaf));
     autograd::set_gradient_edge(inside, {entry, 0});
   }
+  Tensor view_base = real.requires_grad() && !entry ? base_of_leaf(real, leaf) : Tensor();
   lifted_.push_back({real, leaf, inside, entry, inside.impl()->storage, graph.inputs.back(),
-                     graph.input_roles.back(), real.requires_grad()});
+                     graph.input_roles.back(), real.requires_grad(), view_base});
   inside_[real.impl()] = {real, inside};
   inside_storage_.try_emplace(real.impl()->storage.get(), inside);
   return inside;
@@ -251,8 +263,6 @@ bool Tracer::depends_on_offset(const Tensor& tensor) const {
   auto found = memories_.find(tensor.impl()->storage.get());
   return found != memories_.end() && found->second.offset_matters;
 }
-
-Tensor Tracer::base_of(const Tensor& tensor) { return memory_of(tensor).base; }
 
 const ViewStep* Tracer::step_of(const Tensor& view) const {
   auto found = steps_.find(view.impl());

@@ -29,6 +29,7 @@ struct Lifted {
   ir::ValueId value;
   ir::Role role;
   bool needs_grad;
+  Tensor view_base;  // of a leaf that is a view
 };
 
 // A tensor from outside as an input: itself, or another one that owns its memory.
@@ -58,8 +59,10 @@ class Tracer : public ir::Interpreter {
   // An argument: `real` means this input from now on, wherever it is met.
   Tensor add_argument(const Tensor& real, ir::Role role);
   const std::vector<Lifted>& lifted() const { return lifted_; }
-  // Lets go of the first tensors from outside; they may not be met from now on.
-  void forget(size_t count);
+  // Lets go of the tensors from outside.
+  void forget_outside();
+  // The inputs of a later call: a backward that is traced for it may meet them.
+  void meet(const Tensors& inputs);
 
   // From now on the storage of a tensor is memory that nothing else has: what is an input, a view
   // or one of `others` is copied.
@@ -68,8 +71,6 @@ class Tracer : public ir::Interpreter {
   ir::ValueId read(const Tensor& tensor);
   bool was_written(const Tensor& tensor) const;
   bool depends_on_offset(const Tensor& tensor) const;
-  // The tensor that its storage was made for.
-  Tensor base_of(const Tensor& tensor);
   const ViewStep* step_of(const Tensor& view) const;
   // Generators that were drawn from, each with its seed (an input) and how many numbers it gave.
   struct Drawn {

@@ -28,11 +28,11 @@ struct Different {
   std::vector<size_t> places;
 
   explicit Different(const Tensors& arguments) {
+    std::unordered_map<const TensorImpl*, size_t> known;
     for (const Tensor& argument : arguments) {
-      size_t place = 0;
-      while (place < tensors.size() && !tensors[place].is_same(argument)) place++;
-      if (place == tensors.size()) tensors.push_back(argument);
-      places.push_back(place);
+      auto [place, fresh] = known.try_emplace(argument.impl(), tensors.size());
+      if (fresh) tensors.push_back(argument);
+      places.push_back(place->second);
     }
   }
   Tensors all(const Tensors& different) const {
@@ -50,13 +50,15 @@ bool looks_the_same(const std::vector<TensorGuard>& guards, const Tensors& tenso
   return true;
 }
 
-class CapturedVersions : public Versions {
+}  // namespace
+
+class Versions {
  public:
-  CapturedVersions(CompileOptions options, KernelOptions kernel)
+  Versions(CompileOptions options, KernelOptions kernel)
       : options_(std::move(options)), kernel_(std::move(kernel)) {}
 
   std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
-                                 const Tensors& parameters, const FlatBody& body) override {
+                                 const Tensors& parameters, const FlatBody& body) {
     Different different(arguments);
     Entry* entry = nullptr;
     {
@@ -170,13 +172,17 @@ class CapturedVersions : public Versions {
   std::string refused_, difference_;
 };
 
-}  // namespace
-
 std::shared_ptr<Versions> make_versions(CompileOptions options) {
   return make_versions(std::move(options), {});
 }
 std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel) {
-  return std::make_shared<CapturedVersions>(std::move(options), std::move(kernel));
+  return std::make_shared<Versions>(std::move(options), std::move(kernel));
+}
+
+std::optional<FlatResult> call_version(Versions& versions, const std::string& key,
+                                       const Tensors& arguments, const Tensors& parameters,
+                                       const FlatBody& body) {
+  return versions.call(key, arguments, parameters, body);
 }
 
 }  // namespace fg::compiler

@@ -31,17 +31,15 @@ struct FlatResult {
 using FlatBody = Callback<FlatResult(const Tensors& arguments)>;
 
 // The versions of one function. Thread-safe.
-class Versions {
- public:
-  virtual ~Versions() = default;
-  // Runs `body` as captured code. `key`: what else decides what the call does; `parameters`: what
-  // the callable reads anew at every call. Nothing: it cannot be captured, call it eagerly.
-  virtual std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
-                                         const Tensors& parameters, const FlatBody& body) = 0;
-};
+class Versions;
 struct KernelOptions;
 std::shared_ptr<Versions> make_versions(CompileOptions options);
 std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel);
+// Runs `body` as captured code. `key`: what else decides what the call does; `parameters`: what the
+// callable reads anew at every call. Nothing: it cannot be captured, call it eagerly.
+std::optional<FlatResult> call_version(Versions& versions, const std::string& key,
+                                       const Tensors& arguments, const Tensors& parameters,
+                                       const FlatBody& body);
 
 // Whether a function is being captured on this thread: what it calls is part of it.
 bool is_capturing();
@@ -75,7 +73,7 @@ class CompiledFunction {
     (visit_tensors(args, key, add), ...);
     (add_parameters(parameters, args), ...);
     add_parameters(parameters, function_);
-    auto flat = versions_->call(key, tensors, parameters, [&](const Tensors& inside) {
+    auto flat = call_version(*versions_, key, tensors, parameters, [&](const Tensors& inside) {
       return traced<Result>(inside, args...);
     });
     if (!flat) return Result(function_(args...));

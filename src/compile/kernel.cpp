@@ -43,6 +43,29 @@ passes::JointGraph Kernel::joint(const Function& gradient) const {
   return joint;
 }
 
+static std::vector<bool> used_values(const ir::Graph& graph) {
+  std::vector<bool> used(graph.values.size());
+  for (const ir::Operation& operation : graph.operations) {
+    for (ValueId input : operation.inputs) {
+      if (input != ir::kNoValue) used[input] = true;
+    }
+  }
+  for (ValueId output : graph.outputs) {
+    if (output != ir::kNoValue) used[output] = true;
+  }
+  return used;
+}
+
+void Kernel::find_used(Forward& forward) const {
+  std::vector<bool> used = used_values(forward.graph);
+  for (const Kept& kept : forward.kept) {
+    if (kept.from == Kept::From::input) used[forward.graph.inputs[kept.index]] = true;
+  }
+  for (size_t i = 0; i < function_.inputs.size(); i++) {
+    forward.used.push_back(used[forward.graph.inputs[i]]);
+  }
+}
+
 Kernel::Forward Kernel::make_forward(bool record) {
   Forward result;
   ir::Ends inputs, outputs;
@@ -80,6 +103,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
   }
   result.graph = ir::cut(tracer.graph, inputs, outputs);
   passes::run_passes(result.graph, "forward");
+  find_used(result);
   result.run = options_.forward(result.graph);
   return result;
 }
@@ -103,19 +127,6 @@ std::string Kernel::plan() {
   return out;
 }
 
-static std::vector<bool> used_values(const ir::Graph& graph) {
-  std::vector<bool> used(graph.values.size());
-  for (const ir::Operation& operation : graph.operations) {
-    for (ValueId input : operation.inputs) {
-      if (input != ir::kNoValue) used[input] = true;
-    }
-  }
-  for (ValueId output : graph.outputs) {
-    if (output != ir::kNoValue) used[output] = true;
-  }
-  return used;
-}
-
 // Of the first `count` inputs only those stay that something reads; which ones those are.
 static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
   std::vector<bool> used = used_values(graph);
@@ -133,8 +144,8 @@ static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
   return kept;
 }
 
-Backward Kernel::make_backward(const capture::Tangents& tangents) {
-  Function gradient = capture::gradient_of(function_, tangents, false);
+Backward Kernel::make_backward(const capture::Tangents& tangents, const Tensors& inputs_of_call) {
+  Function gradient = capture::gradient_of(function_, tangents, false, &inputs_of_call);
   std::scoped_lock lock(*function_.mutex);
   ir::Ends inputs, outputs;
   for (size_t i = 0; i < training_->saved.size(); i++) {
@@ -152,20 +163,20 @@ Backward Kernel::make_backward(const capture::Tangents& tangents) {
   return result;
 }
 
-const Backward& Kernel::backward(const capture::Tangents& tangents) {
+const Backward& Kernel::backward(const capture::Tangents& tangents, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
   auto found = backwards_.find(tangents);
   if (found == backwards_.end())
-    found = backwards_.emplace(tangents, make_backward(tangents)).first;
+    found = backwards_.emplace(tangents, make_backward(tangents, inputs)).first;
   return found->second;
 }
 
-Kernel& Kernel::gradient(const capture::Tangents& tangents) {
+Kernel& Kernel::gradient(const capture::Tangents& tangents, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
   auto& made = gradients_[tangents];
   if (!made) {
-    made =
-        Ref<Kernel>::adopt(new Kernel(capture::gradient_of(function_, tangents, true), options_));
+    made = Ref<Kernel>::adopt(
+        new Kernel(capture::gradient_of(function_, tangents, true, &inputs), options_));
   }
   return *made;
 }
@@ -204,17 +215,6 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
   autograd::node_created([&] { return Ref<autograd::Node>(node); });
   values.resize(function_.outputs.size());
   return values;
-}
-
-std::vector<bool> Kernel::used_inputs() {
-  const ir::Graph& graph = forward_graph(true);
-  std::vector<bool> used = used_values(graph);
-  for (const Kept& kept : forward(true).kept) {
-    if (kept.from == Kept::From::input) used[graph.inputs[kept.index]] = true;
-  }
-  std::vector<bool> result;
-  for (size_t i = 0; i < function_.inputs.size(); i++) result.push_back(used[graph.inputs[i]]);
-  return result;
 }
 
 }  // namespace fg::compiler

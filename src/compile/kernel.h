@@ -42,8 +42,9 @@ class Kernel : public Counted {
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
   // Whether the i-th of the inputs that need a gradient gets one.
   bool reaches(size_t i) const { return training_->reached[i]; }
-  std::vector<bool> used_inputs();  // which inputs a recorded call reads or keeps
-  std::string plan();               // what is saved and why
+  // Whether a recorded call reads or keeps the i-th input.
+  bool uses(size_t i) { return forward(true).used[i]; }
+  std::string plan();  // what is saved and why
 
  private:
   friend class KernelNode;
@@ -58,13 +59,15 @@ class Kernel : public Counted {
     std::vector<passes::Saved> saved;
     std::vector<Kept> kept;
     std::vector<Dims> saved_strides;
-    std::vector<bool> reached;
+    std::vector<bool> reached, used;
   };
   Forward& forward(bool record);
   Forward make_forward(bool record);
-  const Backward& backward(const capture::Tangents& tangents);
-  Backward make_backward(const capture::Tangents& tangents);
-  Kernel& gradient(const capture::Tangents& tangents);  // differentiable again
+  // For a call with these inputs, see gradient_of.
+  const Backward& backward(const capture::Tangents& tangents, const Tensors& inputs);
+  Backward make_backward(const capture::Tangents& tangents, const Tensors& inputs);
+  Kernel& gradient(const capture::Tangents& tangents, const Tensors& inputs);
+  void find_used(Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
 
   capture::Function function_;

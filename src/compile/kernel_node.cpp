@@ -1,9 +1,7 @@
 #include "compile/kernel_node.h"
 
-#include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
-#include "ops/window.h"
 
 namespace fg::compiler {
 
@@ -54,8 +52,17 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
   return part.is_same(tangent) ? result : result.expand(tangent.sizes());
 }
 
+// The inputs as they are now, to be recognised; a packed one stays packed.
+Tensors KernelNode::held_inputs() {
+  Locked locked(lock_);
+  if (released_) autograd::refuse_freed(*this);
+  Tensors inputs;
+  for (const autograd::SavedValue& value : saved_inputs_) inputs.push_back(value.held());
+  return inputs;
+}
+
 Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
-  const Backward& backward = kernel_->backward(kinds);
+  const Backward& backward = kernel_->backward(kinds, held_inputs());
   Tensors inputs;
   {
     Locked locked(lock_);
@@ -69,8 +76,7 @@ Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
 }
 
 Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) {
-  Kernel& gradient = kernel_->gradient(kinds);
-  std::vector<bool> used = gradient.used_inputs();
+  Kernel& gradient = kernel_->gradient(kinds, held_inputs());
   Tensors inputs;
   {
     Locked locked(lock_);
@@ -78,7 +84,7 @@ Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) 
     for (size_t i = 0; i < saved_inputs_.size(); i++) {
       // What is not read may have been written since.
       const Tensor& held = saved_inputs_[i].held();
-      Tensor input = used[i] || !held.defined() ? saved_inputs_[i].unpack(this) : held;
+      Tensor input = gradient.uses(i) || !held.defined() ? saved_inputs_[i].unpack(this) : held;
       inputs.push_back(in_layout(input, kernel_->function().inputs[i].leaf.strides()));
     }
   }

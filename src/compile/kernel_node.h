@@ -20,10 +20,9 @@ class KernelNode : public autograd::Node {
 
   // After the forward: what it kept, beside the inputs.
   void keep(const Tensor& value, bool output) { saved_.emplace_back(value, output); }
-  // The old elements of an input that the call writes to, with its history from before.
-  void keep_input(const Tensor& value) { saved_inputs_.emplace_back(value, false); }
 
  private:
+  Tensors held_inputs();
   Tensors run(const capture::Tangents& kinds, Tensors tangents);
   Tensors run_again(const capture::Tangents& kinds, Tensors tangents);
 

@@ -46,10 +46,9 @@ std::string TensorGuard::difference(const Tensor& tensor) const {
 
 std::vector<size_t> alias_pattern(const Tensors& inputs) {
   std::vector<size_t> result;
+  std::unordered_map<const Storage*, size_t> first;
   for (size_t i = 0; i < inputs.size(); i++) {
-    size_t first = 0;
-    while (!(inputs[first].impl()->storage == inputs[i].impl()->storage)) first++;
-    result.push_back(first);
+    result.push_back(first.try_emplace(inputs[i].impl()->storage.get(), i).first->second);
   }
   return result;
 }
@@ -81,12 +80,13 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   for (const Lifted& input : trace_->inputs()) {
     guards_.emplace_back(input.real);
     guards_.back().check_offset = trace_->tracer.depends_on_offset(input.inside);
+    guards_.back().check_view = input.needs_grad && !input.entry;
     needs_grad |= input.needs_grad;
   }
   records_ = needs_grad && function.differentiable_count() > 0;
   for (const Mutation& mutation : trace_->mutations) {
     TensorGuard& guard = guards_[mutation.input];
-    guard.check_view = mutation.differentiable;
+    guard.check_view |= mutation.differentiable;
   }
   for (TensorGuard& guard : guards_) guard.check_hooks = trace_->tracer.ran_backward;
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
@@ -100,7 +100,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     lifted_roles_.push_back(input.role);
   }
   if (!trace_->mutations.empty()) aliases_ = alias_pattern(inputs);
-  trace_->forget_arguments();
+  trace_->tracer.forget_outside();
 }
 
 bool Version::matches(const Tensors& inputs) const {

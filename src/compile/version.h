@@ -31,6 +31,7 @@ class Version {
 
   // Tensors that the function reached by itself, as they were at capture.
   const Tensors& lifted() const { return lifted_; }
+  void forget_lifted() { lifted_.clear(); }  // of a caller that finds them anew at every call
   const std::vector<ir::Role>& lifted_roles() const { return lifted_roles_; }
   // Whether a call with these inputs (arguments, then what is lifted) may run this; else why not.
   bool matches(const Tensors& inputs) const;

@@ -6,25 +6,9 @@
 #include "ir/record.h"
 #include "ir/registry.h"
 #include "ops/kernels/strided.h"
+#include "tensor/geometry.h"
 
 namespace fg::ir {
-
-// Some element is reached through more than one index, e.g. in an expanded tensor.
-static bool overlaps_itself(const Tensor& tensor) {
-  std::vector<std::pair<int64_t, int64_t>> dims;  // stride, size
-  for (size_t i = 0; i < tensor.sizes().size(); i++) {
-    int64_t size = tensor.sizes()[i].value();
-    if (size == 0) return false;
-    if (size > 1) dims.emplace_back(tensor.strides()[i].value(), size);
-  }
-  std::sort(dims.begin(), dims.end());
-  int64_t reach = 0;  // offset of the last element of the dimensions so far
-  for (auto [stride, size] : dims) {
-    if (stride <= reach) return true;
-    reach += stride * (size - 1);
-  }
-  return false;
-}
 
 // Whether the elements fill one stretch of memory without gaps, in any order of dimensions.
 static bool is_dense(const Tensor& tensor) {
@@ -86,7 +70,7 @@ void write_inplace(const FunctionInfo& info, const Tensor& self, const Tensor& r
         "cannot change the shape",
         info.schema.name, text(self.sizes()), text(result.sizes()));
   }
-  if (overlaps_itself(self)) {
+  if (overlaps_itself(self.sizes(), self.strides())) {
     fail(
         "{}_: more than one element of the written-to tensor refers to a single memory location; "
         "clone() it first",
@@ -111,7 +95,7 @@ static void check_out(const FunctionInfo& info, const Tensor& result, const Tens
     fail("{}: the result is {} and can't be cast to the {} of out", info.schema.name,
          name(result.dtype()), name(out.dtype()));
   }
-  if (result.sizes() == out.sizes() && overlaps_itself(out)) {
+  if (result.sizes() == out.sizes() && overlaps_itself(out.sizes(), out.strides())) {
     fail("{}: more than one element of out refers to a single memory location; clone() it first",
          info.schema.name);
   }

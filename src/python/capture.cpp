@@ -132,6 +132,7 @@ void make_version(Version* self, nb::object body, nb::object arguments, nb::obje
   capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
   new (self) Version(PythonBody{Held(body), Held(types)}, tensors_of(arguments.ptr(), "capture"),
                      trace, {backend_of(forward), backend_of(backward), partition_of(partition)});
+  self->forget_lifted();
 }
 
 nb::list call_version(Version& version, nb::object inputs) {

@@ -5,6 +5,7 @@
 
 #include "base/fail.h"
 #include "tensor/format.h"
+#include "tensor/geometry.h"
 
 namespace fg {
 
@@ -15,16 +16,6 @@ static size_t byte_count(Dim elements, DType dtype, const Dims& sizes) {
          text(sizes), name(dtype));
   }
   return static_cast<size_t>(bytes);
-}
-
-// Elements from the first to the last that a geometry reaches.
-static Dim reach(const Dims& sizes, const Dims& strides) {
-  Dim last = 0;
-  for (size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] == 0) return 0;
-    last += (sizes[i] - 1) * strides[i];
-  }
-  return last + 1;
 }
 
 static Tensor with_storage(Ref<Storage> storage, const Dims& sizes, const Dims& strides,

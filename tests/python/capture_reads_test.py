@@ -173,7 +173,6 @@ def test_memory_that_reached_tensors_share_is_guarded():
         assert seen[1] == seen[0] and seen[2] == seen[0]
 
 
-@pytest.mark.xfail(strict=True, reason="59: what a closure held at capture is kept")
 def test_tensors_are_not_kept_alive():
     holder = Holder()
     holder.weight = plain(3)

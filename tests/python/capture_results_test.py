@@ -109,7 +109,6 @@ def test_b36_a_result_and_its_detached_twin_share_memory(make):
     alike(f, make)
 
 
-@pytest.mark.xfail(strict=True, reason="3: a leaf that is a view of what needs no gradient")
 def test_b37_a_view_made_under_no_grad_gets_no_gradient():
     def f(x):
         with fg.no_grad():
