@@ -56,6 +56,13 @@ static std::vector<bool> used_values(const ir::Graph& graph) {
   return used;
 }
 
+void Kernel::finish(ir::Graph& graph, const char* what) const {
+  if (options_.passes)
+    passes::run_passes(graph, what);
+  else
+    ir::verify(graph, what);
+}
+
 void Kernel::find_used(Forward& forward) const {
   std::vector<bool> used = used_values(forward.graph);
   for (const Kept& kept : forward.kept) {
@@ -102,7 +109,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
     }
   }
   result.graph = ir::cut(tracer.graph, inputs, outputs);
-  passes::run_passes(result.graph, "forward");
+  finish(result.graph, "forward");
   find_used(result);
   result.run = options_.forward(result.graph);
   return result;
@@ -157,7 +164,7 @@ Backward Kernel::make_backward(const capture::Tangents& tangents, const Tensors&
   Backward result;
   for (const Function::Out& out : gradient.outputs) outputs.add(out.value, out.role);
   ir::Graph graph = ir::cut(function_.trace->tracer.graph, inputs, outputs);
-  passes::run_passes(graph, "backward");
+  finish(graph, "backward");
   result.saved = drop_unused_inputs(graph, training_->saved.size());
   result.run = options_.backward(graph);
   return result;

@@ -20,6 +20,7 @@ using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& 
 struct KernelOptions {
   Backend forward{}, backward{};  // none: interpret
   Partition partition{};          // none: save what the backward reads
+  bool passes = true;             // false: graphs reach the back ends as they were captured
 };
 
 // The backward for the gradients that come: which of them do is part of what is captured.
@@ -67,6 +68,7 @@ class Kernel : public Counted {
   const Backward& backward(const capture::Tangents& tangents, const Tensors& inputs);
   Backward make_backward(const capture::Tangents& tangents, const Tensors& inputs);
   Kernel& gradient(const capture::Tangents& tangents, const Tensors& inputs);
+  void finish(ir::Graph& graph, const char* what) const;
   void find_used(Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
 

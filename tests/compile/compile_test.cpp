@@ -2,6 +2,7 @@
 #include <foregrad/foregrad.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <thread>
 
 #include "tests/error_of.h"
@@ -204,16 +205,53 @@ TEST(Compile, MayBeCalledByManyThreads) {
   for (std::thread& thread : threads) thread.join();
 }
 
-TEST(Compile, RefusesWritesToMemoryThatInputsShare_B44) {
-  auto f = [](const Tensor& x, const Tensor& y) {
-    x.add_(1);
-    return y * 2;
-  };
+// What eager code does to two parts of one memory, and what a compiled function does.
+template <class F>
+void expect_same_on_parts(const F& f, const std::function<Tensors(const Tensor&)>& parts) {
+  Tensor memory = arange(12, kFloat64).reshape({3, 4}), expected = memory.clone();
+  Tensors given = parts(memory), eager = parts(expected);
   auto compiled = compile(f);
-  Tensor base = ones({4}), expected = ones({4});
-  Tensor y = compiled(base.slice(0, 0, 3), base.slice(0, 1, 4));
-  expect_equal(y, f(expected.slice(0, 0, 3), expected.slice(0, 1, 4)));
-  expect_equal(base, expected);
+  for (int call = 0; call < 2; call++) {
+    expect_equal(compiled(given[0], given[1]), f(eager[0], eager[1]));
+    expect_equal(memory, expected);
+    for (int i = 0; i < 2; i++) {
+      EXPECT_EQ(text(given[i].sizes()), text(eager[i].sizes()));
+      EXPECT_EQ(given[i]._version(), eager[i]._version());
+    }
+  }
+}
+Tensors overlapping(const Tensor& m) { return {m.slice(0, 0, 2), m.slice(0, 1, 3)}; }
+Tensors apart(const Tensor& m) { return {m.slice(0, 0, 1), m.slice(0, 1, 2)}; }
+
+TEST(Compile, IsRightOrEagerWhereInputsShareWhatIsWritten_B44_B45) {
+  auto f = [](const Tensor& x, const Tensor& y) { return x.add_(1), y * 2; };
+  expect_same_on_parts(f, overlapping);
+  expect_same_on_parts(f, apart);
+}
+
+TEST(Compile, IsRightOrEagerWhereASharedInputIsTheResult_B47) {
+  auto f = [](const Tensor& x, const Tensor& y) { return x.mul_(2), y; };
+  expect_same_on_parts(f, overlapping);
+}
+
+TEST(Compile, IsRightOrEagerWhereSharedInputsHaveHistories_B48) {
+  auto f = [](const Tensor& x, const Tensor& y) { return x.mul_(2), (x * y).sum(); };
+  auto gradient = [&](const auto& function) {
+    Tensor w = leaf({4}), base = w * 1;
+    Tensor result = function(base.slice(0, 0, 3), base.slice(0, 1, 4));
+    return autograd::grad({result}, {w})[0];
+  };
+  expect_equal(gradient(compile(f)), gradient(f));
+}
+
+TEST(Compile, IsRightOrEagerWhereRequiresGradChanges_B25) {
+  auto f = [](const Tensor& x) { return x.requires_grad_(), x * 2; };
+  auto compiled = compile(f);
+  for (int call = 0; call < 2; call++) {
+    Tensor x = ones({2}), y = compiled(x);
+    EXPECT_TRUE(x.requires_grad());
+    expect_equal(autograd::grad({y.sum()}, {x})[0], tensor({2., 2.}, kFloat32));
+  }
 }
 
 }  // namespace

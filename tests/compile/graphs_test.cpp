@@ -2,6 +2,9 @@
 #include <foregrad/graphs.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "compile/version.h"
 #include "passes/plan.h"
 #include "tests/error_of.h"
 
@@ -101,10 +104,27 @@ TEST(Graphs, ErrorsInsideNameTheLine_B57) {
   EXPECT_HAS(error_of([&] { f(ones({3}), tensor({7})); }), "graphs_test.cpp:");
 }
 
-TEST(Graphs, TheMinimumCutSavesLess_F2) {
-  auto f = [](const Tensor& x) { return (x * 2).exp().sin().cos().sum(); };
+std::string plan_of(const capture::Body& body, const Tensor& x, compiler::Partition partition) {
+  return compiler::Version(body, {x}, {}, {{}, {}, std::move(partition)}).kernel().plan();
+}
+int64_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+
+TEST(Graphs, TheDefaultSavesWhatTheBackwardReads_F1) {
+  auto f = [](const Tensors& in) { return Tensors{(in[0] * 2).sin().exp().sum()}; };
+  std::string plan = plan_of(f, rand({64}).requires_grad_(), passes::partition_default);
+  EXPECT_EQ(lines(plan), 2) << plan;
+  EXPECT_HAS(plan, "float32[64]: read by cos");
+  EXPECT_HAS(plan, "float32[64]: read by mul");
+}
+
+TEST(Graphs, TheMinimumCutSavesLessForTheSameGradient_F2) {
+  auto f = [](const Tensors& in) { return Tensors{(in[0] * 2).exp().sin().cos().sum()}; };
   Tensor x = rand({64}).requires_grad_();
-  auto plain = aot_function(f), cut = aot_function(f, {.partition = passes::partition_min_cut});
+  EXPECT_LT(lines(plan_of(f, x, passes::partition_min_cut)),
+            lines(plan_of(f, x, passes::partition_default)));
+  auto call = [&](const Tensor& t) { return f({t})[0]; };
+  auto plain = aot_function(call),
+       cut = aot_function(call, {.partition = passes::partition_min_cut});
   EXPECT_TRUE(equal(autograd::grad({plain(x)}, {x})[0], autograd::grad({cut(x)}, {x})[0]));
 }
 

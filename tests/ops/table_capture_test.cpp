@@ -79,13 +79,7 @@ void expect_same(const Tensors& captured, const Tensors& eager, const char* what
 TEST_P(TableCaptured, does_what_it_does_eagerly) {
   if (is_uninitialised(info)) return;
   each_sample(info, [&](const Sample& sample) {
-    Tensors given;
-    std::vector<bool> wanted = differentiable(info, sample.arguments);
-    for (const Tensor& tensor : tensors_of(sample.arguments)) {
-      given.push_back(tensor.detach());
-      bool differentiate = wanted[given.size() - 1] && sample.check_gradient;
-      if (differentiate) given.back().requires_grad_();
-    }
+    Tensors given = inputs_of(info, sample);
     Callee eager = [&](const Tensors& in) {
       return tensors_of(info.call(info, replace_tensors(sample.arguments, in)));
     };

@@ -117,6 +117,16 @@ std::vector<bool> differentiable(const FunctionInfo& info, const Arguments& argu
   return wanted;
 }
 
+Tensors inputs_of(const FunctionInfo& info, const Sample& sample) {
+  Tensors inputs;
+  std::vector<bool> wanted = differentiable(info, sample.arguments);
+  for (const Tensor& tensor : tensors_of(sample.arguments)) {
+    inputs.push_back(tensor.detach());
+    if (wanted[inputs.size() - 1] && sample.check_gradient) inputs.back().requires_grad_();
+  }
+  return inputs;
+}
+
 Outcome run(const FunctionInfo& info, const Arguments& arguments, bool with_gradient) {
   std::vector<bool> none(tensors_of(arguments).size());
   return run_with(info, arguments, with_gradient ? differentiable(info, arguments) : none);

@@ -24,6 +24,9 @@ Tensors tensors_of(const Value& value);
 Arguments map_tensors(const Arguments& arguments, const OnTensor& replace);
 Arguments replace_tensors(const Arguments& arguments, const Tensors& tensors);
 
+// The tensors of a sample as new ones, of which those to differentiate by require grad.
+Tensors inputs_of(const FunctionInfo& info, const Sample& sample);
+
 // Calls with the generator seeded, so that random functions repeat themselves.
 Tensors call(const FunctionInfo& info, const Arguments& arguments);
 

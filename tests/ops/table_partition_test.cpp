@@ -83,12 +83,7 @@ void check(const capture::Function& function, const Tensors& given) {
 TEST_P(TablePartition, gives_the_same_gradients) {
   if (is_uninitialised(info)) return;
   each_sample(info, [&](const Sample& sample) {
-    Tensors given;
-    std::vector<bool> wanted = differentiable(info, sample.arguments);
-    for (const Tensor& tensor : tensors_of(sample.arguments)) {
-      given.push_back(tensor.detach());
-      if (wanted[given.size() - 1] && sample.check_gradient) given.back().requires_grad_();
-    }
+    Tensors given = inputs_of(info, sample);
     auto body = [&](const Tensors& in) {
       // Twice, so that there is something between inputs and results.
       Tensors once = tensors_of(info.call(info, replace_tensors(sample.arguments, in)));

@@ -85,17 +85,13 @@ Tensors gradients(const Tensors& outputs, const Tensors& inputs, bool create_gra
 TEST_P(TablePasses, keep_all_bits) {
   if (is_uninitialised(info)) return;
   each_sample(info, [&](const Sample& sample) {
-    Tensors given;
-    std::vector<bool> wanted = differentiable(info, sample.arguments);
-    for (const Tensor& tensor : tensors_of(sample.arguments)) {
-      given.push_back(tensor.detach());
-      if (wanted[given.size() - 1] && sample.check_gradient) given.back().requires_grad_();
-    }
+    Tensors given = inputs_of(info, sample);
     auto body = [&](const Tensors& in) {
       return tensors_of(info.call(info, replace_tensors(sample.arguments, in)));
     };
     try {
-      compiler::Version version(body, given, {}, {compare, compare});
+      // As they were captured: the passes are what is tested.
+      compiler::Version version(body, given, {}, {compare, compare, {}, false});
       Tensors outputs = differentiable_of(version.call(given));
       Tensors leaves = differentiable_of(given);
       gradients(outputs, leaves, false);
