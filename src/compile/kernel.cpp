@@ -5,6 +5,7 @@
 #include "autograd/active_hooks.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "codegen/executable.h"
 #include "compile/kernel_node.h"
 #include "passes/passes.h"
 
@@ -17,6 +18,11 @@ using ir::ValueId;
 GraphCallable interpret(const ir::Graph& graph) {
   auto runner = std::make_shared<ir::Runner>(graph);
   return [runner](Tensors inputs) { return runner->run(std::move(inputs)); };
+}
+
+GraphCallable compile_native(const ir::Graph& graph) {
+  auto code = std::make_shared<codegen::Executable>(graph);
+  return [code](Tensors inputs) { return code->run(std::move(inputs)); };
 }
 
 Kernel::Kernel(Function function, KernelOptions options)

@@ -14,6 +14,8 @@ namespace fg::compiler {
 using GraphCallable = Callback<Tensors(Tensors inputs)>;
 using Backend = Callback<GraphCallable(const ir::Graph& graph)>;
 GraphCallable interpret(const ir::Graph& graph);
+// Native code, with the same bits.
+GraphCallable compile_native(const ir::Graph& graph);
 
 using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& joint)>;
 

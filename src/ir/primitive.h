@@ -46,8 +46,10 @@ struct PrimitiveInfo {
   void (*infer)(Operands inputs, const void* params, Meta* outputs) = nullptr;
   // The eager kernel; outputs are allocated as inferred. Views have none.
   void (*evaluate)(Operands inputs, const void* params, Tensor* outputs) = nullptr;
-  // Elementwise only: the formula as an expression of its inputs.
+  // Elementwise only: the formula as an expression of its inputs, and the dtype to which input i is
+  // converted before. Without a formula: a copy in the dtype of the output.
   Expr (*formula)(std::span<const Expr> inputs, const void* params) = nullptr;
+  DType (*input_dtype)(Operands inputs, int i) = nullptr;
   // Random only: how many numbers a call draws, where that is not one per element of the result.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool from_storage = false;  // a view whose offset counts from the storage, not from its input

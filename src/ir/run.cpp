@@ -36,9 +36,7 @@ static PhiloxKey key_of(const Operation& operation, const Tensor* values) {
   return {static_cast<uint64_t>(seed[0]), static_cast<uint64_t>(seed[1]) + operation.skip};
 }
 
-// An error inside captured code says where the user wrote what failed.
-[[noreturn]] static void name_line(const Error& error, const Graph& graph,
-                                   const Operation& operation) {
+void name_line(const Error& error, const Graph& graph, const Operation& operation) {
   if (operation.source == 0) throw;
   throw Error(error.kind(),
               fmt::format("{} (captured from {})", error.what(), graph.sources[operation.source]));
@@ -64,9 +62,8 @@ void Runner::run_operation(const Operation& operation, Tensor* values) const {
   }
 }
 
-// Views inside reach elements by the strides that were captured: others would lead out of memory.
-void Runner::check_input(const Tensor& tensor, size_t input) const {
-  const ValueInfo& expected = graph_.values[graph_.inputs[input]];
+static void check_input(const Graph& graph, const Tensor& tensor, size_t input) {
+  const ValueInfo& expected = graph.values[graph.inputs[input]];
   if (!tensor.defined()) return;  // nothing reads it
   if (tensor.dtype() == expected.dtype && tensor.sizes() == expected.sizes &&
       tensor.strides() == expected.strides) {
@@ -77,16 +74,20 @@ void Runner::check_input(const Tensor& tensor, size_t input) const {
        text(expected.sizes), text(expected.strides));
 }
 
-Tensors Runner::run(Tensors inputs) const {
-  if (inputs.size() != graph_.inputs.size()) {
-    fail("a graph with {} inputs was given {} tensors", graph_.inputs.size(), inputs.size());
+void check_inputs(const Graph& graph, const Tensors& inputs) {
+  if (inputs.size() != graph.inputs.size()) {
+    fail("a graph with {} inputs was given {} tensors", graph.inputs.size(), inputs.size());
   }
+  for (size_t i = 0; i < inputs.size(); i++) check_input(graph, inputs[i], i);
+}
+
+Tensors Runner::run(Tensors inputs) const {
+  check_inputs(graph_, inputs);
   ModesGuard below;
   modes.grad_enabled = false;
   modes.interpreter = nullptr;
   Tensors values(graph_.values.size());
   for (size_t i = 0; i < inputs.size(); i++) {
-    check_input(inputs[i], i);
     values[graph_.inputs[i]] = std::move(inputs[i]);
   }
   inputs.clear();

@@ -1,9 +1,16 @@
 // Running graphs with the eager kernels, and cutting graphs out of larger ones.
 #pragma once
 
+#include "base/error.h"
 #include "ir/graph.h"
 
 namespace fg::ir {
+
+// Refuses tensors of other numbers, sizes, strides or dtypes than the graph's inputs have: views
+// inside reach elements by the strides that were captured, others would lead out of memory.
+void check_inputs(const Graph& graph, const Tensors& inputs);
+// To be called while `error` is handled: throws it again, with the user's line of what failed.
+[[noreturn]] void name_line(const Error& error, const Graph& graph, const Operation& operation);
 
 // A graph prepared for many runs: a value is dropped after its last use.
 class Runner {
@@ -15,7 +22,6 @@ class Runner {
   Tensors run(Tensors inputs) const;
 
  private:
-  void check_input(const Tensor& tensor, size_t input) const;
   void run_operation(const Operation& operation, Tensor* values) const;
 
   Graph graph_;

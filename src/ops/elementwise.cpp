@@ -40,6 +40,10 @@ static DType compute_dtype(const ElementwiseInfo& info, ir::Operands inputs) {
   return dtype;
 }
 
+DType input_dtype(const ElementwiseInfo& info, ir::Operands inputs, int i) {
+  return info.dtype_of_input(i, compute_dtype(info, inputs));
+}
+
 // As PyTorch: a result of non-contiguous inputs keeps their order of dimensions in memory.
 static Dims permuted_strides(ir::Operands inputs, const Dims& sizes) {
   size_t rank = sizes.size();

@@ -38,6 +38,7 @@ struct ElementwiseInfo {
   }
 };
 
+DType input_dtype(const ElementwiseInfo& info, ir::Operands inputs, int i);
 void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Meta& output);
 void evaluate_elementwise(ElementwiseInfo& info, ir::Operands inputs, const void* params,
                           const Tensor& output);
@@ -81,6 +82,9 @@ struct Elementwise {
   }
   static inline ElementwiseInfo info{};
 
+  static DType input_dtype(ir::Operands inputs, int i) {
+    return ops::input_dtype(info, inputs, i);
+  }
   static void infer(ir::Operands inputs, const void*, ir::Meta* outputs) {
     infer_elementwise(info, inputs, outputs[0]);
   }
@@ -122,6 +126,7 @@ ir::Primitive<P> make_elementwise(const char* name, F, ElementwiseOptions option
   primitive.infer = E::infer;
   primitive.evaluate = E::evaluate;
   primitive.formula = E::formula;
+  primitive.input_dtype = E::input_dtype;
   return primitive;
 }
 

@@ -76,7 +76,7 @@ void expect_same(const Tensors& captured, const Tensors& eager, const char* what
   }
 }
 
-TEST_P(TableCaptured, does_what_it_does_eagerly) {
+void compare(const FunctionInfo& info, const compiler::KernelOptions& options) {
   if (is_uninitialised(info)) return;
   each_sample(info, [&](const Sample& sample) {
     Tensors given = inputs_of(info, sample);
@@ -87,7 +87,7 @@ TEST_P(TableCaptured, does_what_it_does_eagerly) {
     Callee captured = [&](const Tensors& in) {
       if (!version) {
         version = std::make_unique<compiler::Version>(eager, in, capture::TraceOptions{},
-                                                      compiler::KernelOptions{});
+                                                      options);
         const ir::Graph& graph = version->kernel().forward_graph(false);
         EXPECT_EQ(ir::parse_graph(graph.text()).text(), graph.text());
       }
@@ -104,6 +104,11 @@ TEST_P(TableCaptured, does_what_it_does_eagerly) {
     expect_same(seen.grads, expected.grads, "gradient");
     expect_same(seen.second, expected.second, "second gradient");
   });
+}
+
+TEST_P(TableCaptured, does_what_it_does_eagerly) { compare(info, {}); }
+TEST_P(TableCaptured, does_it_as_native_code) {
+  compare(info, {compiler::compile_native, compiler::compile_native});
 }
 
 }  // namespace

@@ -1,0 +1,249 @@
+#include "codegen/executable.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/fail.h"
+#include "base/interrupt.h"
+#include "base/pool.h"
+#include "ir/run.h"
+#include "ops/kernels/strided.h"
+
+namespace fg::codegen {
+
+using ir::kNoValue;
+using ir::Operation;
+using ir::ValueId;
+using passes::Group;
+using passes::Place;
+
+namespace {
+
+constexpr int kMostOutputs = 8;  // of a primitive
+constexpr int64_t kBlock = 512;  // what of a flat loop is never split
+// A thread's share is worth waking it up: about so many instructions.
+constexpr int64_t kWorthAThread = 1 << 18;
+
+int64_t grain_of(const Loop& loop) {
+  auto work = static_cast<int64_t>(loop.kernel.program.instructions.size() +
+                                   2 * loop.kernel.operands.size());
+  int64_t elements = std::max<int64_t>(kWorthAThread / work, kBlock);
+  int64_t unit = loop.kernel.is_flat() ? kBlock : std::max<int64_t>(loop.row, 1);
+  return std::max<int64_t>(elements / unit, 1);
+}
+
+void check_constant_sizes(const ir::Graph& graph) {
+  for (const ir::ValueInfo& info : graph.values) {
+    for (const Dim& size : info.sizes) {
+      if (!size.is_constant()) fail("native code for sizes that are symbols is not made yet");
+    }
+  }
+}
+
+}  // namespace
+
+Executable::Executable(ir::Graph graph) : graph_(std::move(graph)) {
+  check_constant_sizes(graph_);
+  places_ = passes::find_places(graph_);
+  std::vector<Group> groups = passes::fuse(graph_, places_);
+  memory_ = passes::plan_memory(graph_, places_, groups);
+  for (const Operation& operation : graph_.operations) {
+    if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
+  }
+  std::vector<bool> kept(graph_.values.size());
+  for (ValueId output : graph_.outputs) {
+    if (output != kNoValue) kept[places_[output].root] = true;
+  }
+  for (const Operation& operation : graph_.operations) {
+    if (!operation.primitive || passes::is_view(operation)) continue;
+    for (int k = 0; k < operation.outputs(); k++) {
+      if (kept[operation.output + k]) kept_.push_back(operation.output + k);
+    }
+  }
+  make_steps(groups);
+}
+
+std::vector<const Tensor*> Executable::find_constants() const {
+  std::vector<const Tensor*> constants(graph_.values.size());
+  for (const auto& [value, constant] : constants_) constants[value] = &constant;
+  return constants;
+}
+
+void Executable::make_steps(const std::vector<Group>& groups) {
+  Surroundings around{graph_, memory_.stored, find_constants()};
+  std::map<std::string, std::string> names;  // of kernels, by text
+  std::vector<std::string> name_of_step;
+  std::vector<std::unique_ptr<LoopKernel>> kernels;
+  std::vector<NamedKernel> to_build;
+  for (const Group& group : groups) {
+    Step& step = steps_.emplace_back();
+    std::string& name = name_of_step.emplace_back();
+    step.operation = group.operations[0];
+    if (!group.loop) continue;
+    loops_++;
+    Loop loop = make_loop(around, group);
+    step.operands = loop.operands;
+    step.length = loop.row == 0 ? 0 : loop.length;
+    step.grain = grain_of(loop);
+    step.flat = loop.kernel.is_flat();
+    auto [found, is_new] = names.try_emplace(loop.kernel.text(), "k" + std::to_string(names.size()));
+    name = found->second;
+    if (!is_new) continue;
+    kernels.push_back(std::make_unique<LoopKernel>(std::move(loop.kernel)));
+    to_build.push_back({name, kernels.back().get()});
+  }
+  kernels_ = to_build.size();
+  if (to_build.empty()) return;
+  library_ = std::make_unique<Library>(build(to_build, level()));
+  for (size_t i = 0; i < steps_.size(); i++) {
+    if (!name_of_step[i].empty()) steps_[i].function = library_->find(name_of_step[i]);
+  }
+}
+
+class Executable::Call {
+ public:
+  Call(const Executable& executable, Tensors inputs)
+      : code_(executable),
+        graph_(executable.graph_),
+        data_(graph_.values.size()),
+        tensors_(graph_.values.size()) {
+    for (size_t i = 0; i < inputs.size(); i++) {
+      if (inputs[i].defined()) set(graph_.inputs[i], std::move(inputs[i]));
+    }
+    for (const auto& [value, constant] : code_.constants_) set(value, constant);
+    if (code_.memory_.bytes > 0) {
+      arena_ = Storage::create(static_cast<size_t>(code_.memory_.bytes));
+    }
+    for (ValueId value : code_.kept_) {
+      const ir::ValueInfo& info = graph_.values[value];
+      Tensor made = empty_strided_tensor(info.sizes, info.strides, info.dtype);
+      made.impl()->wrapped_number = info.number;
+      set(value, std::move(made));
+    }
+  }
+
+  void run(const Step& step) {
+    if (step.function)
+      run_loop(step);
+    else
+      run_operation(graph_.operations[step.operation]);
+  }
+
+  Tensors outputs() {
+    Tensors result;
+    for (ValueId output : graph_.outputs) {
+      result.push_back(output == kNoValue ? Tensor() : tensor(output));
+    }
+    return result;
+  }
+
+ private:
+  void set(ValueId value, Tensor tensor) {
+    data_[value] = tensor.impl()->data;
+    tensors_[value] = std::move(tensor);
+  }
+
+  char* address(ValueId value) const {
+    Place place = code_.places_[value];
+    int64_t offset = code_.memory_.offsets[place.root];
+    char* start = offset >= 0 ? arena_->data() + offset : data_[place.root];
+    return start + place.offset * static_cast<int64_t>(item_size(graph_.values[value].dtype));
+  }
+
+  // The value as kernels want it; what is in the block, or seen through a view, is made for them.
+  Tensor tensor(ValueId value) {
+    Tensor& known = tensors_[value];
+    if (known.defined()) return known;
+    Place place = code_.places_[value];
+    const ir::ValueInfo& info = graph_.values[value];
+    const Tensor& root = tensors_[place.root];
+    auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
+    impl->storage = root.defined() ? root.impl()->storage : arena_;
+    impl->data = address(value);
+    impl->dtype = info.dtype;
+    impl->wrapped_number = info.number;
+    impl->offset = (impl->data - impl->storage->data()) / static_cast<int64_t>(item_size(info.dtype));
+    impl->set_layout(info.sizes, info.strides);
+    return Tensor(std::move(impl));
+  }
+
+  void run_loop(const Step& step) {
+    char* pointers[64];
+    for (size_t k = 0; k < step.operands.size(); k++) pointers[k] = address(step.operands[k]);
+    if (!step.flat) {
+      pool::parallel_for(step.length, step.grain, [&](int64_t begin, int64_t end) {
+        step.function(pointers, begin, end, services);
+      });
+      return;
+    }
+    int64_t blocks = (step.length + kBlock - 1) / kBlock;
+    pool::parallel_for(blocks, step.grain, [&](int64_t begin, int64_t end) {
+      step.function(pointers, begin * kBlock, std::min(end * kBlock, step.length), services);
+    });
+  }
+
+  void run_operation(const Operation& operation) {
+    static const ir::NoParams none;
+    const void* params = operation.params ? operation.params.get() : &none;
+    Tensors list, given;
+    for (ValueId input : operation.inputs) {
+      if (input != kNoValue && !tensors_[input].defined()) made_.emplace_back(input);
+      if (input != kNoValue) tensors_[input] = tensor(input);
+    }
+    ir::OperationOperands operands(operation, tensors_.data());
+    if (passes::is_view(operation)) {
+      Tensor view;
+      ir::evaluate(*operation.primitive, operands.get(), params, &view);
+      set(operation.output, std::move(view));
+    } else {
+      evaluate(operation, operands.get(), params);
+    }
+    for (ValueId input : made_) tensors_[input].reset();
+    made_.clear();
+  }
+
+  void evaluate(const Operation& operation, ir::Operands operands, const void* params) {
+    Tensor outputs[kMostOutputs];
+    int count = operation.outputs();
+    for (int k = 0; k < count; k++) outputs[k] = tensor(operation.output + k);
+    if (operation.is_random()) {
+      const auto* seed = reinterpret_cast<const int64_t*>(address(operation.inputs.back()));
+      ReplayedNumbers numbers({static_cast<uint64_t>(seed[0]),
+                               static_cast<uint64_t>(seed[1]) + operation.skip});
+      operation.primitive->evaluate(operands, params, outputs);
+    } else {
+      operation.primitive->evaluate(operands, params, outputs);
+    }
+    for (int k = 0; k < count; k++) {  // some kernels answer with memory of their inputs
+      ValueId value = operation.output + static_cast<ValueId>(k);
+      if (outputs[k].impl()->data == address(value)) continue;
+      kernels::copy_elements(tensor(value), outputs[k]);
+    }
+  }
+
+  const Executable& code_;
+  const ir::Graph& graph_;
+  Ref<Storage> arena_;
+  std::vector<char*> data_;  // per value that is in memory of its own
+  Tensors tensors_;
+  std::vector<ValueId> made_;  // for one operation
+};
+
+Tensors Executable::run(Tensors inputs) const {
+  ir::check_inputs(graph_, inputs);
+  ModesGuard below;
+  modes.grad_enabled = false;
+  modes.interpreter = nullptr;
+  Call call(*this, std::move(inputs));
+  for (size_t i = 0; i < steps_.size(); i++) {
+    if (i % 16 == 0) poll_interrupt();
+    try {
+      call.run(steps_[i]);
+    } catch (const Error& error) {
+      ir::name_line(error, graph_, graph_.operations[steps_[i].operation]);
+    }
+  }
+  return call.outputs();
+}
+
+}  // namespace fg::codegen

@@ -1,0 +1,44 @@
+// A graph made ready to run as native code: fused loops are compiled, everything else calls the
+// eager kernels, and what nobody keeps lives in one block of memory per call.
+#pragma once
+
+#include "codegen/build.h"
+#include "passes/plan_memory.h"
+
+namespace fg::codegen {
+
+class Executable {
+ public:
+  explicit Executable(ir::Graph graph);
+  const ir::Graph& graph() const { return graph_; }
+  // As ir::Runner::run, with the same bits. Thread-safe.
+  Tensors run(Tensors inputs) const;
+
+  int64_t memory_bytes() const { return memory_.bytes; }
+  size_t loop_count() const { return loops_; }      // that are run
+  size_t kernel_count() const { return kernels_; }  // that were compiled: equal ones once
+
+ private:
+  struct Step {
+    uint32_t operation = 0;           // of a single one
+    LoopFunction function = nullptr;  // of a loop
+    std::vector<ir::ValueId> operands{};
+    int64_t length = 0, grain = 1;
+    bool flat = false;
+  };
+  class Call;  // what one run needs
+
+  void make_steps(const std::vector<passes::Group>& groups);
+  std::vector<const Tensor*> find_constants() const;
+
+  ir::Graph graph_;
+  std::vector<passes::Place> places_;
+  passes::MemoryPlan memory_;
+  std::vector<Step> steps_;
+  std::vector<ir::ValueId> kept_;  // computed values that outputs show
+  std::vector<std::pair<ir::ValueId, Tensor>> constants_;
+  std::unique_ptr<Library> library_;
+  size_t loops_ = 0, kernels_ = 0;
+};
+
+}  // namespace fg::codegen

@@ -1,0 +1,118 @@
+// The entry of the code generator's own library: kernels in, the bytes of a shared object out.
+#include <lld/Common/Driver.h>
+#include <llvm/IR/LegacyPassManager.h>
+#include <llvm/IR/Verifier.h>
+#include <llvm/MC/TargetRegistry.h>
+#include <llvm/Pass.h>
+#include <llvm/Support/TargetSelect.h>
+#include <llvm/Target/TargetMachine.h>
+#include <llvm/TargetParser/Host.h>
+#include <llvm/Transforms/Scalar.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <mutex>
+
+#include "base/fail.h"
+#include "codegen/build.h"
+#include "codegen/llvm/emit.h"
+
+LLD_HAS_DRIVER(elf)
+
+namespace fg::codegen {
+namespace {
+
+// A directory of our own for the linker's two files; lld replaces files, so memory files won't do.
+class Scratch {
+ public:
+  Scratch() {
+    for (std::filesystem::path place : {std::filesystem::path("/dev/shm"), temporary()}) {
+      path_ = place / "foregrad-XXXXXX";
+      if (mkdtemp(path_.data())) return;
+    }
+    fail("codegen: no temporary directory can be made for linking; set TMPDIR to one");
+  }
+  ~Scratch() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  static std::filesystem::path temporary() {
+    std::error_code ignored;
+    return std::filesystem::temp_directory_path(ignored);
+  }
+  std::string path_;
+};
+
+std::unique_ptr<llvm::TargetMachine> make_target(Level level) {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    llvm::InitializeNativeTarget();
+    llvm::InitializeNativeTargetAsmPrinter();
+  });
+  std::string triple = llvm::sys::getDefaultTargetTriple(), error;
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!target) fail("codegen: LLVM knows no target {}: {}", triple, error);
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+  const char* features = level == Level::v3 ? "+avx2,+fma,+f16c,+bmi,+bmi2" : "";
+  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
+      triple, "", features, options, llvm::Reloc::PIC_, std::nullopt,
+      llvm::CodeGenOptLevel::Default));
+}
+
+llvm::SmallString<0> to_object(llvm::Module& module, llvm::TargetMachine& target) {
+  module.setTargetTriple(target.getTargetTriple().str());
+  module.setDataLayout(target.createDataLayout());
+  llvm::SmallString<0> bytes;
+  llvm::raw_svector_ostream out(bytes);
+  llvm::legacy::PassManager passes;
+  passes.add(llvm::createEarlyCSEPass());
+  if (target.addPassesToEmitFile(passes, out, nullptr, llvm::CodeGenFileType::ObjectFile))
+    fail("codegen: LLVM cannot write objects for this machine");
+  passes.run(module);
+  return bytes;
+}
+
+std::string link(llvm::StringRef object) {
+  static std::mutex one_at_a_time;  // lld keeps its state in globals
+  std::scoped_lock lock(one_at_a_time);
+  Scratch scratch;
+  std::string from = scratch.file("kernels.o"), to = scratch.file("kernels.so"), said;
+  std::ofstream(from, std::ios::binary).write(object.data(), static_cast<int64_t>(object.size()));
+  std::vector<const char*> arguments = {
+      "ld.lld", "-shared", "-o",           to.c_str(),    "-z",               "relro",
+      "-z",     "noexecstack", "--threads=1", "--hash-style=gnu", from.c_str()};
+  llvm::raw_string_ostream text(said);
+  lld::Result result = lld::lldMain(arguments, text, text, {{lld::Gnu, &lld::elf::link}});
+  if (result.retCode != 0) fail("codegen: linking failed: {}", said);
+  std::ifstream in(to, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+std::string build_object(const std::vector<NamedKernel>& kernels, Level level) {
+  llvm::LLVMContext context;
+  llvm::Module module("foregrad", context);
+  for (const NamedKernel& one : kernels) emit_loop(module, one.name, *one.kernel, level);
+#ifndef NDEBUG
+  std::string wrong;
+  llvm::raw_string_ostream text(wrong);
+  if (llvm::verifyModule(module, &text)) fail("codegen: {}", wrong);
+#endif
+  std::unique_ptr<llvm::TargetMachine> target = make_target(level);
+  return link(to_object(module, *target));
+}
+
+}  // namespace
+}  // namespace fg::codegen
+
+extern "C" __attribute__((visibility("default"))) std::string* foregrad_build_object(
+    const std::vector<fg::codegen::NamedKernel>* kernels, fg::Level level) {
+  return new std::string(fg::codegen::build_object(*kernels, level));
+}

@@ -1,0 +1,117 @@
+#include "passes/fuse.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace fg::passes {
+
+using ir::kNoValue;
+using ir::Operation;
+using ir::ValueId;
+
+namespace {
+
+// More would not fit into registers, and the compiler's time grows faster than the loop.
+constexpr size_t kMostOperations = 48, kMostOperands = 24;
+
+class Fuser {
+ public:
+  Fuser(const ir::Graph& graph, const std::vector<Place>& places)
+      : graph_(graph), places_(places), maker_(graph.values.size(), -1) {}
+
+  std::vector<Group> run() {
+    for (uint32_t i = 0; i < graph_.operations.size(); i++) {
+      const Operation& operation = graph_.operations[i];
+      if (!operation.primitive) continue;
+      if (is_view(operation) && places_[operation.output].root != operation.output) continue;
+      if (operation.primitive->kind == ir::Kind::elementwise)
+        add_to_loop(i, operation);
+      else
+        add_group(i, operation, false);
+    }
+    return std::move(groups_);
+  }
+
+ private:
+  struct Reads {
+    std::set<ValueId> roots;  // in memory, before the loop
+  };
+
+  // The first group in which the operation could run: one that makes what it reads element by
+  // element, or the one after that.
+  int64_t earliest(const Operation& operation) const {
+    int64_t first = -1;
+    for (ValueId input : operation.inputs) {
+      if (input == kNoValue) continue;
+      int64_t maker = maker_[places_[input].root];
+      if (maker >= 0) first = std::max(first, maker + (is_element(input, operation) ? 0 : 1));
+    }
+    return first;
+  }
+  // Element i of the result needs element i of the input, as it was computed.
+  bool is_element(ValueId input, const Operation& operation) const {
+    return places_[input].root == input && groups_[maker_[input]].loop &&
+           graph_.values[input].sizes == graph_.values[operation.output].sizes;
+  }
+
+  void add_to_loop(uint32_t index, const Operation& operation) {
+    int64_t first = std::max<int64_t>(earliest(operation), 0);
+    int64_t found = -1;
+    if (first < static_cast<int64_t>(groups_.size()) && takes(first, operation)) found = first;
+    auto last = last_loop_.find(text(graph_.values[operation.output].sizes));
+    if (found < 0 && last != last_loop_.end() && last->second >= first &&
+        takes(last->second, operation) && shares(last->second, operation)) {
+      found = last->second;
+    }
+    if (found < 0)
+      add_group(index, operation, true);
+    else
+      join(found, index, operation);
+  }
+
+  bool takes(int64_t at, const Operation& operation) const {
+    const Group& group = groups_[at];
+    if (!group.loop || group.operations.size() >= kMostOperations) return false;
+    if (reads_[at].roots.size() + operation.inputs.size() > kMostOperands) return false;
+    ValueId other = graph_.operations[group.operations[0]].output;
+    return graph_.values[other].sizes == graph_.values[operation.output].sizes;
+  }
+  bool shares(int64_t at, const Operation& operation) const {
+    return std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](ValueId input) {
+      if (input == kNoValue || graph_.values[input].sizes.empty()) return false;
+      ValueId root = places_[input].root;
+      return maker_[root] == at || reads_[at].roots.contains(root);
+    });
+  }
+
+  void add_group(uint32_t index, const Operation& operation, bool loop) {
+    groups_.push_back({{}, loop});
+    reads_.emplace_back();
+    join(static_cast<int64_t>(groups_.size()) - 1, index, operation);
+  }
+  void join(int64_t at, uint32_t index, const Operation& operation) {
+    groups_[at].operations.push_back(index);
+    for (int k = 0; k < operation.outputs(); k++) maker_[operation.output + k] = at;
+    if (!groups_[at].loop) return;
+    for (ValueId input : operation.inputs) {
+      if (maker_[places_[input].root] != at) reads_[at].roots.insert(places_[input].root);
+    }
+    last_loop_[text(graph_.values[operation.output].sizes)] = at;
+  }
+
+  const ir::Graph& graph_;
+  const std::vector<Place>& places_;
+  std::vector<int64_t> maker_;  // per value with memory: its group; -1 for inputs and constants
+  std::vector<Group> groups_;
+  std::vector<Reads> reads_;
+  std::map<std::string, int64_t> last_loop_;  // per sizes
+};
+
+}  // namespace
+
+std::vector<Group> fuse(const ir::Graph& graph, const std::vector<Place>& places) {
+  return Fuser(graph, places).run();
+}
+
+}  // namespace fg::passes

@@ -1,0 +1,150 @@
+#include "passes/plan_memory.h"
+
+#include <map>
+
+#include "tensor/geometry.h"
+
+namespace fg::passes {
+
+using ir::kNoValue;
+using ir::Operation;
+using ir::ValueId;
+
+int64_t span_bytes(const ir::ValueInfo& info) {
+  return reach(info.sizes, info.strides).value() * static_cast<int64_t>(item_size(info.dtype));
+}
+
+namespace {
+
+constexpr int64_t kAlign = 64;
+
+// Free parts of the block by size; what lies side by side is joined.
+class Block {
+ public:
+  int64_t take(int64_t bytes) {
+    auto found = by_size_.lower_bound(bytes);
+    if (found == by_size_.end()) {
+      end_ += bytes;
+      return end_ - bytes;
+    }
+    auto [size, offset] = *found;
+    remove(offset, size);
+    if (size > bytes) add(offset + bytes, size - bytes);
+    return offset;
+  }
+  void give_back(int64_t offset, int64_t bytes) {
+    auto after = by_offset_.lower_bound(offset);
+    if (after != by_offset_.end() && after->first == offset + bytes) {
+      bytes += after->second;
+      remove(after->first, after->second);
+    }
+    auto before = by_offset_.lower_bound(offset);
+    if (before != by_offset_.begin() && (--before)->first + before->second == offset) {
+      auto [start, size] = *before;
+      remove(start, size);
+      offset = start;
+      bytes += size;
+    }
+    add(offset, bytes);
+  }
+  int64_t end() const { return end_; }
+
+ private:
+  void add(int64_t offset, int64_t bytes) {
+    by_offset_[offset] = bytes;
+    by_size_.emplace(bytes, offset);
+  }
+  void remove(int64_t offset, int64_t bytes) {
+    by_offset_.erase(offset);
+    auto [first, last] = by_size_.equal_range(bytes);
+    while (first != last && first->second != offset) ++first;
+    by_size_.erase(first);
+  }
+
+  std::map<int64_t, int64_t> by_offset_;
+  std::multimap<int64_t, int64_t> by_size_;
+  int64_t end_ = 0;
+};
+
+class Planner {
+ public:
+  Planner(const ir::Graph& graph, const std::vector<Place>& places,
+          const std::vector<Group>& groups)
+      : graph_(graph),
+        places_(places),
+        groups_(groups),
+        maker_(graph.values.size(), -1),
+        last_(graph.values.size(), -1),
+        kept_(graph.values.size()) {
+    plan_.offsets.assign(graph.values.size(), MemoryPlan::kNotPlanned);
+    plan_.stored.assign(graph.values.size(), false);
+  }
+
+  MemoryPlan run() {
+    find_lives();
+    std::vector<std::vector<ValueId>> ending(groups_.size() + 1);
+    for (size_t g = 0; g < groups_.size(); g++) {
+      each_output(groups_[g], [&](ValueId value) {
+        // The outputs of a single operation are written even where nobody reads them.
+        plan_.stored[value] = kept_[value] || last_[value] > static_cast<int64_t>(g) ||
+                              !groups_[g].loop;
+        if (!plan_.stored[value] || kept_[value]) return;
+        plan_.offsets[value] = block_.take(bytes_of(value));
+        ending[std::max(last_[value], static_cast<int64_t>(g))].push_back(value);
+      });
+      for (ValueId value : ending[g]) block_.give_back(plan_.offsets[value], bytes_of(value));
+    }
+    plan_.bytes = block_.end();
+    return std::move(plan_);
+  }
+
+ private:
+  int64_t bytes_of(ValueId value) const {
+    int64_t bytes = std::max<int64_t>(span_bytes(graph_.values[value]), 1);
+    return (bytes + kAlign - 1) / kAlign * kAlign;
+  }
+  template <class Body>
+  void each_output(const Group& group, const Body& body) {
+    for (uint32_t index : group.operations) {
+      const Operation& operation = graph_.operations[index];
+      if (is_view(operation)) continue;  // one that is made when it runs
+      for (int k = 0; k < operation.outputs(); k++) {
+        body(operation.output + static_cast<ValueId>(k));
+      }
+    }
+  }
+
+  // When something outside of the group that makes a value reads it for the last time.
+  void find_lives() {
+    for (size_t g = 0; g < groups_.size(); g++) {
+      each_output(groups_[g], [&](ValueId value) { maker_[value] = static_cast<int64_t>(g); });
+    }
+    for (size_t g = 0; g < groups_.size(); g++) {
+      for (uint32_t index : groups_[g].operations) {
+        for (ValueId input : graph_.operations[index].inputs) {
+          if (input != kNoValue) last_[places_[input].root] = static_cast<int64_t>(g);
+        }
+      }
+    }
+    for (ValueId output : graph_.outputs) {
+      if (output != kNoValue) kept_[places_[output].root] = true;
+    }
+  }
+
+  const ir::Graph& graph_;
+  const std::vector<Place>& places_;
+  const std::vector<Group>& groups_;
+  std::vector<int64_t> maker_, last_;
+  std::vector<bool> kept_;
+  Block block_;
+  MemoryPlan plan_;
+};
+
+}  // namespace
+
+MemoryPlan plan_memory(const ir::Graph& graph, const std::vector<Place>& places,
+                       const std::vector<Group>& groups) {
+  return Planner(graph, places, groups).run();
+}
+
+}  // namespace fg::passes
