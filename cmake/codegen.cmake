@@ -11,7 +11,7 @@ if(LLVM_FOUND AND LLD_FOUND AND NOT FOREGRAD_SANITIZE MATCHES thread)
   target_include_directories(foregrad_codegen_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS}
     ${LLD_INCLUDE_DIRS})
   target_link_libraries(foregrad_codegen_llvm PRIVATE foregrad foregrad_flags
-    foregrad_dependencies lldELF lldCommon LLVM)
+    fmt::fmt lldELF lldCommon LLVM stdc++)
   target_link_options(foregrad_codegen_llvm PRIVATE -Wl,--exclude-libs,ALL)
 else()
   message(STATUS "LLVM 19 or lld 19 is missing: compiled functions run through the interpreter")

@@ -30,7 +30,9 @@ if(FOREGRAD_SANITIZE)
     -fno-omit-frame-pointer -O1 -g1 -Wno-maybe-uninitialized)  # a false alarm at -O1
   add_link_options(-fsanitize=${FOREGRAD_SANITIZE})
 else()
-  target_link_libraries(foregrad_dependencies INTERFACE mimalloc)
+  # The C++ library first: mimalloc has operators new and delete too, and what a library that is
+  # opened later allocates with the one must not be freed with the other.
+  target_link_libraries(foregrad_dependencies INTERFACE stdc++ mimalloc)
 endif()
 
 # Kernels use asm operands and `flatten`, which need inlining: never -O0 for the folders ops and ir.

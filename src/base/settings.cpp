@@ -18,6 +18,8 @@ constexpr Setting kTable[] = {
      "Threads that work on one operation, the caller included; auto is one per core."},
     {Id::log, "FOREGRAD_LOG", "", "topics separated by commas: pool, graph, cache, compile or all",
      "What is logged to standard error."},
+    {Id::backend, "FOREGRAD_BACKEND", "native", "native or interpreter",
+     "What runs captured graphs: code compiled for them, or the eager kernels one by one."},
 };
 constexpr size_t kCount = std::size(kTable);
 

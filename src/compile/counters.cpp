@@ -31,5 +31,10 @@ bool count_eager(const std::string& reason) {
   totals().eager++;
   return totals().reasons[reason]++ == 0;
 }
+bool count_interpreted(const std::string& reason) {
+  std::scoped_lock lock(mutex);
+  totals().interpreted++;
+  return totals().reasons[reason]++ == 0;
+}
 
 }  // namespace fg::compiler

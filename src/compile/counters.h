@@ -11,6 +11,7 @@ struct Counters {
   int64_t captured = 0;  // versions made
   int64_t calls = 0;     // of captured code
   int64_t eager = 0;     // calls of compiled functions that ran eagerly
+  int64_t interpreted = 0;  // graphs for which no native code could be made
   std::map<std::string, int64_t> reasons{};
 };
 Counters counters();  // a copy
@@ -20,5 +21,6 @@ void count_capture();
 void count_call();
 // A call that ran eagerly; a reason that is new is worth a warning: true.
 bool count_eager(const std::string& reason);
+bool count_interpreted(const std::string& reason);
 
 }  // namespace fg::compiler

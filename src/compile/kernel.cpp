@@ -5,8 +5,8 @@
 #include "autograd/active_hooks.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
-#include "codegen/executable.h"
 #include "compile/kernel_node.h"
+#include "ir/run.h"
 #include "passes/passes.h"
 
 namespace fg::compiler {
@@ -15,20 +15,10 @@ using capture::Function;
 using ir::Role;
 using ir::ValueId;
 
-GraphCallable interpret(const ir::Graph& graph) {
-  auto runner = std::make_shared<ir::Runner>(graph);
-  return [runner](Tensors inputs) { return runner->run(std::move(inputs)); };
-}
-
-GraphCallable compile_native(const ir::Graph& graph) {
-  auto code = std::make_shared<codegen::Executable>(graph);
-  return [code](Tensors inputs) { return code->run(std::move(inputs)); };
-}
-
 Kernel::Kernel(Function function, KernelOptions options)
     : function_(std::move(function)), options_(std::move(options)) {
-  if (!options_.forward) options_.forward = interpret;
-  if (!options_.backward) options_.backward = interpret;
+  if (!options_.forward) options_.forward = compile_default;
+  if (!options_.backward) options_.backward = compile_default;
   if (!options_.partition) options_.partition = passes::partition_default;
 }
 

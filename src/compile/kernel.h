@@ -5,22 +5,15 @@
 #include <map>
 
 #include "capture/function.h"
-#include "ir/run.h"
+#include "compile/backend.h"
 #include "passes/partition.h"
 
 namespace fg::compiler {
 
-// Makes something that runs of a graph. The default runs it with the eager kernels.
-using GraphCallable = Callback<Tensors(Tensors inputs)>;
-using Backend = Callback<GraphCallable(const ir::Graph& graph)>;
-GraphCallable interpret(const ir::Graph& graph);
-// Native code, with the same bits.
-GraphCallable compile_native(const ir::Graph& graph);
-
 using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& joint)>;
 
 struct KernelOptions {
-  Backend forward{}, backward{};  // none: interpret
+  Backend forward{}, backward{};  // none: compile_default
   Partition partition{};          // none: save what the backward reads
   bool passes = true;             // false: graphs reach the back ends as they were captured
 };

@@ -23,7 +23,8 @@ const Registered put_window_p =
                     },
                     [](Operands inputs, const WindowParams& p, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
-                      kernels::copy_elements(alias(out[0], p.size, p.stride, p.offset), *inputs[1]);
+                      Dim first = out[0].impl()->offset + p.offset;
+                      kernels::copy_elements(alias(out[0], p.size, p.stride, first), *inputs[1]);
                     }>("put_window", Kind::scatter);
 
 const Registered restride_p =

@@ -99,6 +99,9 @@ struct PythonBackend {
 
 compiler::Backend backend_of(const nb::object& compiler) {
   if (compiler.is_none()) return {};
+  if (nb::isinstance<nb::str>(compiler)) {
+    return compiler::backend_named(nb::cast<std::string>(compiler));
+  }
   return PythonBackend{Held(compiler)};
 }
 
@@ -254,8 +257,11 @@ void add_capture(nb::module_& module) {
     compiler::Counters counters = compiler::counters();
     nb::dict reasons;
     for (const auto& [reason, count] : counters.reasons) reasons[reason.c_str()] = count;
-    return nb::make_tuple(counters.captured, counters.calls, counters.eager, reasons);
+    return nb::make_tuple(counters.captured, counters.calls, counters.eager, reasons,
+                          counters.interpreted);
   });
+  module.def("check_backend",
+             [](const std::string& name) { (void)compiler::backend_named(name); });
   module.def("count_capture", compiler::count_capture);
   module.def("count_call", compiler::count_call);
   module.def("count_eager", compiler::count_eager);

@@ -28,10 +28,11 @@ class Counters:
     calls = property(lambda self: _C.capture_counters()[1])
     eager = property(lambda self: _C.capture_counters()[2])
     reasons = property(lambda self: _C.capture_counters()[3])
+    interpreted = property(lambda self: _C.capture_counters()[4])
 
     def __repr__(self):
         return (f"Counters(captured={self.captured}, calls={self.calls}, eager={self.eager}, "
-                f"reasons={self.reasons})")
+                f"interpreted={self.interpreted}, reasons={self.reasons})")
 
 
 counters = Counters()
@@ -356,12 +357,26 @@ class CompiledObject:
         return self._orig_mod
 
 
+# PyTorch's names of back ends that do what ours do.
+_LIKE_PYTORCH = {"inductor": "default", "eager": "interpreter", "aot_eager": "interpreter"}
+
+
+def _backends(backend):
+    """The compilers of forward and backward."""
+    backend = _LIKE_PYTORCH.get(backend, backend) if isinstance(backend, str) else backend
+    if isinstance(backend, str):
+        _C.check_backend(backend)
+    return backend, backend
+
+
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None,
             disable=False):
     """Makes a function, a method or an object with `forward` run as captured code.
 
     The first call with arguments of a kind captures the function; later calls run what was
     captured. What cannot be captured runs eagerly, with one warning, unless fullgraph is True.
+    backend: 'native' (compiled code, the default), 'interpreter' (the eager kernels one by one), or
+    a compiler as aot_function takes it.
     """
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
@@ -369,11 +384,11 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     if disable:
         return model
     if hasattr(model, "forward") and not isinstance(model, type) and callable(model):
-        return CompiledObject(model, Compiled(model, fullgraph))
+        return CompiledObject(model, Compiled(model, fullgraph, *_backends(backend)))
     if not callable(model):
         raise TypeError(f"compile: expected a function or an object with forward, got "
                         f"{type(model).__name__}")
-    compiled = Compiled(model, fullgraph)
+    compiled = Compiled(model, fullgraph, *_backends(backend))
 
     @functools.wraps(model)
     def wrapper(*args, **kwargs):

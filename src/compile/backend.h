@@ -1,0 +1,23 @@
+// What makes something that runs of a graph.
+#pragma once
+
+#include "base/callback.h"
+#include "ir/graph.h"
+
+namespace fg::compiler {
+
+using GraphCallable = Callback<Tensors(Tensors inputs)>;
+using Backend = Callback<GraphCallable(const ir::Graph& graph)>;
+
+// Runs a graph with the eager kernels.
+GraphCallable interpret(const ir::Graph& graph);
+// Native code, with the same bits. An error where it cannot be made.
+GraphCallable compile_native(const ir::Graph& graph);
+// What FOREGRAD_BACKEND says. Where native code cannot be made the graph is interpreted, which is
+// counted, and warned about once per reason.
+GraphCallable compile_default(const ir::Graph& graph);
+
+// "native", "interpreter" or "default".
+Backend backend_named(const std::string& name);
+
+}  // namespace fg::compiler
