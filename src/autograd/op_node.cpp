@@ -47,7 +47,7 @@ void OpNode::connect(ir::Operands inputs, const Tensor* original) {
       if (saves_.in >> i & 1) saved_.emplace_back(value, false);
       if (saves_.shapes >> i & 1) {
         auto& shape = shapes_.emplace_back();
-        if (tensor.defined()) shape = {tensor.sizes(), tensor.dtype()};
+        if (tensor.defined()) shape = ir::shape_of(tensor);
       }
     }
   }

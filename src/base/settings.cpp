@@ -20,6 +20,8 @@ constexpr Setting kTable[] = {
      "What is logged to standard error."},
     {Id::backend, "FOREGRAD_BACKEND", "native", "native or interpreter",
      "What runs captured graphs: code compiled for them, or the eager kernels one by one."},
+    {Id::trace, "FOREGRAD_TRACE", "", "the path of a file",
+     "Where the times of capturing, compiling and of every compiled step are written."},
 };
 constexpr size_t kCount = std::size(kTable);
 

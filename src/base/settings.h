@@ -8,7 +8,7 @@
 
 namespace fg::settings {
 
-enum class Id : uint8_t { level, num_threads, log, backend };
+enum class Id : uint8_t { level, num_threads, log, backend, trace };
 
 struct Setting {
   Id id;

@@ -6,8 +6,10 @@
 #include "base/fail.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "base/trace.h"
 #include "ir/run.h"
 #include "ops/kernels/strided.h"
+#include "tensor/geometry.h"
 
 namespace fg::codegen {
 
@@ -50,17 +52,65 @@ Executable::Executable(ir::Graph graph) : graph_(std::move(graph)) {
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
   }
+  if (graph_.overwrites) find_overwritten(groups);
+  find_kept();
+  make_steps(groups);
+}
+
+void Executable::find_kept() {
   std::vector<bool> kept(graph_.values.size());
   for (ValueId output : graph_.outputs) {
     if (output != kNoValue) kept[places_[output].root] = true;
   }
+  for (auto [output, input] : overwritten_) kept[output] = false;
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive || passes::is_view(operation)) continue;
     for (int k = 0; k < operation.outputs(); k++) {
       if (kept[operation.output + k]) kept_.push_back(operation.output + k);
     }
   }
-  make_steps(groups);
+}
+
+// New elements of inputs that a loop can put where the old ones are.
+void Executable::find_overwritten(const std::vector<Group>& groups) {
+  std::map<ValueId, int> shown;  // how many outputs show a value
+  for (ValueId output : graph_.outputs) {
+    if (output != kNoValue) shown[places_[output].root]++;
+  }
+  for (size_t i = 0; i < graph_.outputs.size(); i++) {
+    const ir::Role& role = graph_.output_roles[i];
+    ValueId output = graph_.outputs[i];
+    if (role.kind != ir::Role::Kind::mutation || output == kNoValue) continue;
+    ValueId input = graph_.inputs[static_cast<size_t>(role.index)];
+    if (places_[output].root != output || shown[output] > 1 || shown.contains(input)) continue;
+    if (!(graph_.values[output] == graph_.values[input])) continue;
+    if (may_overwrite(input, output, groups)) overwritten_.emplace_back(output, input);
+  }
+}
+
+// Nothing reads the input after the loop that makes the output, which itself reads no element of
+// it after that was written.
+bool Executable::may_overwrite(ValueId input, ValueId output,
+                               const std::vector<Group>& groups) const {
+  if (overlaps_itself(graph_.values[input].sizes, graph_.values[input].strides)) return false;
+  bool made = false;
+  for (const Group& group : groups) {
+    bool makes = false, reads = false, aligned = true;
+    for (uint32_t index : group.operations) {
+      const Operation& operation = graph_.operations[index];
+      makes |= operation.output == output;
+      for (ValueId read : operation.inputs) {
+        if (read == kNoValue || places_[read].root != input) continue;
+        reads = true;
+        aligned &= read == input && graph_.values[operation.output].sizes ==
+                                        graph_.values[input].sizes;
+      }
+    }
+    if (reads && (made || (makes && !aligned))) return false;
+    if (makes && !group.loop) return false;
+    made |= makes;
+  }
+  return made;
 }
 
 std::vector<const Tensor*> Executable::find_constants() const {
@@ -79,6 +129,7 @@ void Executable::make_steps(const std::vector<Group>& groups) {
     Step& step = steps_.emplace_back();
     std::string& name = name_of_step.emplace_back();
     step.operation = group.operations[0];
+    step.name = name_of(group);
     if (!group.loop) continue;
     loops_++;
     Loop loop = make_loop(around, group);
@@ -100,6 +151,21 @@ void Executable::make_steps(const std::vector<Group>& groups) {
   }
 }
 
+// What it computes and how much, for people.
+std::string Executable::name_of(const Group& group) const {
+  std::string out;
+  for (uint32_t index : group.operations) {
+    if (!out.empty()) out += " ";
+    out += graph_.operations[index].primitive->name;
+  }
+  const Operation& last = graph_.operations[group.operations.back()];
+  const Operation& first = graph_.operations[group.operations[0]];
+  for (ValueId input : group.loop ? std::vector<ValueId>{} : first.inputs) {
+    if (input != kNoValue) out += " " + text(graph_.values[input].sizes);
+  }
+  return out + " -> " + text(graph_.values[last.output].sizes);
+}
+
 class Executable::Call {
  public:
   Call(const Executable& executable, Tensors inputs)
@@ -114,6 +180,7 @@ class Executable::Call {
     if (code_.memory_.bytes > 0) {
       arena_ = Storage::create(static_cast<size_t>(code_.memory_.bytes));
     }
+    for (auto [output, input] : code_.overwritten_) set(output, tensors_[input]);
     for (ValueId value : code_.kept_) {
       const ir::ValueInfo& info = graph_.values[value];
       Tensor made = empty_strided_tensor(info.sizes, info.strides, info.dtype);
@@ -123,6 +190,7 @@ class Executable::Call {
   }
 
   void run(const Step& step) {
+    trace::Span span("step", step.name);
     if (step.function)
       run_loop(step);
     else

@@ -20,6 +20,7 @@ class Executable {
 
  private:
   struct Step {
+    std::string name{};
     uint32_t operation = 0;           // of a single one
     LoopFunction function = nullptr;  // of a loop
     std::vector<ir::ValueId> operands{};
@@ -28,14 +29,20 @@ class Executable {
   };
   class Call;  // what one run needs
 
+  void find_kept();
+  void find_overwritten(const std::vector<passes::Group>& groups);
+  bool may_overwrite(ir::ValueId input, ir::ValueId output,
+                     const std::vector<passes::Group>& groups) const;
   void make_steps(const std::vector<passes::Group>& groups);
   std::vector<const Tensor*> find_constants() const;
+  std::string name_of(const passes::Group& group) const;
 
   ir::Graph graph_;
   std::vector<passes::Place> places_;
   passes::MemoryPlan memory_;
   std::vector<Step> steps_;
   std::vector<ir::ValueId> kept_;  // computed values that outputs show
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> overwritten_;  // in the memory of: an input
   std::vector<std::pair<ir::ValueId, Tensor>> constants_;
   std::unique_ptr<Library> library_;
   size_t loops_ = 0, kernels_ = 0;

@@ -173,11 +173,15 @@ void Version::write_back(const Tensors& inputs, const Tensors& values) const {
     // The history of a view goes through its base; any other tensor takes this node's.
     bool through_base = mutation.differentiable && input.is_view();
     AutoGradMode mode(through_base);
+    bool in_place = values[i].impl()->data == input.impl()->data;  // the code wrote it itself
     if (mutation.bumps == 0) {  // written through .data: nobody is told
-      input.data().copy_(values[i]);
+      if (!in_place) input.data().copy_(values[i]);
       continue;
     }
-    input.copy_(values[i]);
+    if (in_place)
+      input.impl()->bump_version();
+    else
+      input.copy_(values[i]);
     for (uint32_t k = 1; k < mutation.bumps; k++) input.impl()->bump_version();
     if (mutation.differentiable && !through_base) {
       autograd::rebase_history(input, autograd::gradient_edge(values[i]));

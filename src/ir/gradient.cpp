@@ -4,6 +4,12 @@
 
 namespace fg::ir {
 
+ShapeOf shape_of(const Tensor& tensor) {
+  const TensorImpl& impl = *tensor.impl();
+  bool transposed = impl.sizes.size() == 2 && !impl.contiguous && impl.strides[0] == 1;
+  return {impl.sizes, impl.dtype, transposed};
+}
+
 // A rule that reads what it did not declare would work only when another rule happens to save it.
 void Vjp::check(uint32_t allowed, int index, const char* what) const {
   if (allowed >> index & 1) return;

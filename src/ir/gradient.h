@@ -36,7 +36,10 @@ constexpr Saves shape(int i) { return {.shapes = 1u << i}; }  // sizes and dtype
 struct ShapeOf {
   Dims sizes;
   DType dtype;
+  bool transposed = false;  // a matrix whose columns are contiguous, not its rows
 };
+// Of a tensor.
+ShapeOf shape_of(const Tensor& tensor);
 
 // Where a rule's reads come from: a node of the graph.
 class VjpSource {
@@ -62,6 +65,7 @@ class Vjp {
   Tensor out(int output = 0) const;
   const Dims& sizes(int input, int element = 0) const { return shape(input, element).sizes; }
   DType dtype(int input) const { return shape(input, 0).dtype; }
+  bool transposed(int input) const { return shape(input, 0).transposed; }
   Tensors list(int input) const;
   int list_size(int input) const { return source_.list_size(input); }
   bool needs(int input) const { return source_.needs(input, 0); }

@@ -66,6 +66,9 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;  // an output may be kNoValue
   std::vector<Role> input_roles, output_roles;
   std::vector<std::string> sources{""};
+  // The new elements of an input (role mutation) may be computed in the memory of the old ones:
+  // nobody needs those after the run. Not part of the text.
+  bool overwrites = false;
 
   ValueId add_value(ValueInfo info);
   ValueId add_input(ValueInfo info, Role role);

@@ -52,6 +52,7 @@ struct PrimitiveInfo {
   DType (*input_dtype)(Operands inputs, int i) = nullptr;
   // Random only: how many numbers a call draws, where that is not one per element of the result.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
+  bool shares_input = false;  // the output is the memory of its input, though no view to autograd
   bool from_storage = false;  // a view whose offset counts from the storage, not from its input
   bool has_gradient = false;
   Gradient gradient;
@@ -93,6 +94,10 @@ struct Primitive : PrimitiveInfo {
   Primitive&& vjp(const char* node_name, RuleText<F>... rules) &&;
   Primitive&& of_storage() && {
     from_storage = true;
+    return std::move(*this);
+  }
+  Primitive&& sharing_input() && {
+    shares_input = true;
     return std::move(*this);
   }
   Primitive&& drawing(Dim (*numbers)(Operands inputs, const void* params)) && {

@@ -94,9 +94,10 @@ const auto addmm_entry =
                  [](const Vjp& v, const Scalar&, const Scalar& alpha) {
                    return scaled(mm(v.grad(), t(v.in(2))), alpha);
                  }),
-             wrt(2, saves::in(1),
+             wrt(2, saves::in(1) | saves::shape(2),
                  [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   return scaled(mm(t(v.in(1)), v.grad()), alpha);
+                   Tensor product = ops::product_like(v.in(1), v.grad(), v.transposed(2));
+                   return scaled(product, alpha);
                  }))
         .inplace()
         .out()

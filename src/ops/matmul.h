@@ -33,4 +33,10 @@ inline constexpr ir::Inplace addmv_{addmv};
 inline constexpr ir::Inplace baddbmm_{baddbmm};
 inline constexpr ir::Inplace addbmm_{addbmm};
 
+namespace ops {
+// a^T @ b, in memory as a gradient of something transposed should be: its update then reads and
+// writes along the rows of both.
+Tensor product_like(const Tensor& a, const Tensor& b, bool transposed);
+}  // namespace ops
+
 }  // namespace fg

@@ -124,6 +124,7 @@ const Registered unsafe_view_p =
                       const Tensor& self = *inputs[0];
                       out[0] = alias(self, out[0].sizes(), out[0].strides(), self.impl()->offset);
                     }>("unsafe_view", Kind::gather)
+        .sharing_input()
         .vjp("UnsafeViewBackward0", wrt(0, saves::shape(0), view_gradient));
 const auto unsafe_view_entry =
     define_as<unsafe_view_p>(_unsafe_view, "As view, of a tensor that nothing else will use.")

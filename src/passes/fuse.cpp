@@ -30,10 +30,74 @@ class Fuser {
       else
         add_group(i, operation, false);
     }
+    sink();
+    std::erase_if(groups_, [](const Group& group) { return group.operations.empty(); });
     return std::move(groups_);
   }
 
  private:
+  // A loop whose results are first read by a later one of the same sizes, element by element, moves
+  // there: then they need not go through memory, and what it reads alone is read once.
+  void sink() {
+    std::vector<std::vector<uint32_t>> readers(graph_.values.size());  // of values with memory
+    group_of_.assign(graph_.operations.size(), -1);
+    for (size_t g = 0; g < groups_.size(); g++) {
+      for (uint32_t index : groups_[g].operations) {
+        group_of_[index] = static_cast<int64_t>(g);
+        for (ValueId input : graph_.operations[index].inputs) {
+          if (input != kNoValue) readers[places_[input].root].push_back(index);
+        }
+      }
+    }
+    // Backwards: where the readers of a loop end up is known when it is its turn.
+    for (size_t g = groups_.size(); g-- > 0;) {
+      if (!groups_[g].loop) continue;
+      int64_t first = first_reader(g, readers);
+      if (first >= 0) move_into(first, g);
+    }
+  }
+  // The first group that reads results of a loop; -1 if none, or not element by element.
+  int64_t first_reader(size_t g, const std::vector<std::vector<uint32_t>>& readers) const {
+    int64_t first = -1;
+    bool aligned = true;
+    for (uint32_t index : groups_[g].operations) {
+      for (uint32_t reader : readers[graph_.operations[index].output]) {
+        int64_t by = group_of_[reader];
+        if (by == static_cast<int64_t>(g)) continue;
+        if (first >= 0 && by > first) continue;
+        if (by != first) aligned = true;
+        first = by;
+        aligned = aligned && reads_elements(graph_.operations[reader], g);
+      }
+    }
+    return aligned ? first : -1;
+  }
+  // Whatever the operation reads of the loop it reads element by element.
+  bool reads_elements(const Operation& reader, size_t g) const {
+    return std::all_of(reader.inputs.begin(), reader.inputs.end(), [&](ValueId input) {
+      return input == kNoValue || maker_[places_[input].root] != static_cast<int64_t>(g) ||
+             is_element(input, reader);
+    });
+  }
+  void move_into(int64_t to, size_t from) {
+    Group &target = groups_[to], &source = groups_[from];
+    if (!target.loop || target.operations.empty()) return;
+    if (target.operations.size() + source.operations.size() > kMostOperations) return;
+    std::set<ValueId> roots = reads_[from].roots;
+    for (ValueId root : reads_[to].roots) {
+      if (maker_[root] != static_cast<int64_t>(from)) roots.insert(root);
+    }
+    if (roots.size() > kMostOperands) return;
+    for (uint32_t index : source.operations) {
+      maker_[graph_.operations[index].output] = to;
+      group_of_[index] = to;
+    }
+    target.operations.insert(target.operations.begin(), source.operations.begin(),
+                             source.operations.end());
+    reads_[to].roots = std::move(roots);
+    source.operations.clear();
+  }
+
   struct Reads {
     std::set<ValueId> roots;  // in memory, before the loop
   };
@@ -103,6 +167,7 @@ class Fuser {
   const ir::Graph& graph_;
   const std::vector<Place>& places_;
   std::vector<int64_t> maker_;  // per value with memory: its group; -1 for inputs and constants
+  std::vector<int64_t> group_of_;  // per operation
   std::vector<Group> groups_;
   std::vector<Reads> reads_;
   std::map<std::string, int64_t> last_loop_;  // per sizes

@@ -6,7 +6,8 @@ using ir::Operation;
 using ir::ValueId;
 
 bool is_view(const Operation& operation) {
-  return operation.primitive && operation.primitive->kind == ir::Kind::view;
+  const ir::PrimitiveInfo* primitive = operation.primitive;
+  return primitive && (primitive->kind == ir::Kind::view || primitive->shares_input);
 }
 
 namespace {
@@ -19,7 +20,7 @@ int64_t offset_in_input(const Operation& operation, const ir::Graph& graph) {
   ir::Meta meta;
   const void* params = operation.params ? operation.params.get() : &none;
   operation.primitive->infer({&operand, 1}, params, &meta);
-  return meta.offset.value();
+  return operation.primitive->shares_input ? 0 : meta.offset.value();
 }
 
 }  // namespace

@@ -15,6 +15,7 @@ struct Place {
 // when it comes, is a root too. Sizes must be constants.
 std::vector<Place> find_places(const ir::Graph& graph);
 
+// The operation computes nothing: its output is memory of its input.
 bool is_view(const ir::Operation& operation);
 
 }  // namespace fg::passes
