@@ -1,7 +1,8 @@
 # The commands of a checkout. Each installs what is missing, configures and builds what changed,
 # and runs; `make help` lists them.
 PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
-  nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz
+  nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz \
+  llvm-19-dev liblld-19-dev
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)
@@ -35,7 +36,7 @@ build/%/CMakeCache.txt: | packages
 build = cmake --build build/$(1) -j $(JOBS)
 
 build: packages build/release/CMakeCache.txt
-	@$(call build,release) --target foregrad
+	@$(call build,release) --target libraries
 
 run: packages build/release/CMakeCache.txt
 	@$(call build,release) --target two_layer_network
@@ -76,12 +77,13 @@ format:
 clang: packages
 	@tools/install_packages clang-19
 	@find src -name '*.cpp' ! -path 'src/python/*' -print0 \
-	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc $(CLANG_FLAGS)
+	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc \
+	    -isystem /usr/lib/llvm-19/include $(CLANG_FLAGS)
 
 # Headers of libraries, which are the same everywhere, come from this machine.
 aarch64: packages
 	@tools/install_packages g++-aarch64-linux-gnu
-	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' -print0 \
+	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' ! -path 'src/codegen/llvm/*' -print0 \
 	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -idirafter /usr/include \
 	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_VERSION='""'
 
@@ -89,7 +91,7 @@ sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,asan)
 	@ctest --test-dir build/asan --output-on-failure
 	@$(call build,tsan) --target $(TSAN_TESTS)
-	@GTEST_FILTER='$(TSAN_FILTER)' ctest --test-dir build/tsan --output-on-failure \
+	@GTEST_FILTER='$(TSAN_FILTER)' FOREGRAD_BACKEND=interpreter ctest --test-dir build/tsan --output-on-failure \
 	  -R '^($(subst $() ,|,$(strip $(TSAN_TESTS))))$$'
 
 bench: packages build/release/CMakeCache.txt

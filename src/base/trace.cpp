@@ -61,10 +61,11 @@ class Events {
     std::fputs("[\n", file);
     const char* separator = "";
     for (const Event& event : events_) {
-      fmt::print(file,
-                 R"({}{{"ph":"X","cat":"{}","name":"{}","ts":{:.3f},"dur":{:.3f},"pid":{},"tid":{}}})",
-                 separator, event.category, quoted(event.name), 1e-3 * static_cast<double>(event.begin),
-                 1e-3 * static_cast<double>(event.end - event.begin), owner_, event.thread);
+      fmt::print(
+          file,
+          R"({}{{"ph":"X","cat":"{}","name":"{}","ts":{:.3f},"dur":{:.3f},"pid":{},"tid":{}}})",
+          separator, event.category, quoted(event.name), 1e-3 * static_cast<double>(event.begin),
+          1e-3 * static_cast<double>(event.end - event.begin), owner_, event.thread);
       separator = ",\n";
     }
     std::fputs("\n]\n", file);

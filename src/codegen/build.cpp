@@ -1,8 +1,8 @@
 #include "codegen/build.h"
 
 #include <dlfcn.h>
-#include <sys/mman.h>
 #include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include <atomic>

@@ -34,6 +34,45 @@ int64_t grain_of(const Loop& loop) {
   return std::max<int64_t>(elements / unit, 1);
 }
 
+// Which group makes a value, and which ones read it.
+class Reads {
+ public:
+  Reads(const ir::Graph& graph, const std::vector<Place>& places, const std::vector<Group>& groups)
+      : groups_(groups), of_(graph.values.size()) {
+    for (size_t g = 0; g < groups.size(); g++) {
+      for (uint32_t index : groups[g].operations) {
+        const Operation& operation = graph.operations[index];
+        for (int k = 0; k < operation.outputs(); k++) of_[operation.output + k].maker = g;
+        for (ValueId read : operation.inputs) {
+          if (read == kNoValue) continue;
+          Of& root = of_[places[read].root];
+          bool element = places[read].root == read &&
+                         graph.values[operation.output].sizes == graph.values[read].sizes;
+          root.aligned = element && (root.aligned || root.last != g);
+          root.last = g;
+        }
+      }
+    }
+  }
+  // Nothing reads the input after the loop that makes the output, and that loop reads element i
+  // only to make element i.
+  bool end_with(ValueId input, ValueId output) const {
+    size_t made = of_[output].maker;
+    if (made == kNever || !groups_[made].loop) return false;
+    const Of& read = of_[input];
+    return read.last == kNever || read.last < made || (read.last == made && read.aligned);
+  }
+
+ private:
+  static constexpr size_t kNever = ~size_t{0};
+  struct Of {
+    size_t maker = kNever, last = kNever;
+    bool aligned = false;  // all reads of the last group
+  };
+  const std::vector<Group>& groups_;
+  std::vector<Of> of_;
+};
+
 void check_constant_sizes(const ir::Graph& graph) {
   for (const ir::ValueInfo& info : graph.values) {
     for (const Dim& size : info.sizes) {
@@ -52,7 +91,7 @@ Executable::Executable(ir::Graph graph) : graph_(std::move(graph)) {
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
   }
-  if (graph_.overwrites) find_overwritten(groups);
+  find_overwritten(groups);
   find_kept();
   make_steps(groups);
 }
@@ -71,46 +110,24 @@ void Executable::find_kept() {
   }
 }
 
-// New elements of inputs that a loop can put where the old ones are.
+// Which new elements of inputs a loop can put where the old ones are.
 void Executable::find_overwritten(const std::vector<Group>& groups) {
-  std::map<ValueId, int> shown;  // how many outputs show a value
+  if (!graph_.overwrites) return;
+  std::vector<int> shown(graph_.values.size());  // how many outputs show a value
   for (ValueId output : graph_.outputs) {
     if (output != kNoValue) shown[places_[output].root]++;
   }
+  Reads reads(graph_, places_, groups);
   for (size_t i = 0; i < graph_.outputs.size(); i++) {
     const ir::Role& role = graph_.output_roles[i];
     ValueId output = graph_.outputs[i];
     if (role.kind != ir::Role::Kind::mutation || output == kNoValue) continue;
     ValueId input = graph_.inputs[static_cast<size_t>(role.index)];
-    if (places_[output].root != output || shown[output] > 1 || shown.contains(input)) continue;
-    if (!(graph_.values[output] == graph_.values[input])) continue;
-    if (may_overwrite(input, output, groups)) overwritten_.emplace_back(output, input);
+    if (places_[output].root != output || shown[output] > 1 || shown[input] > 0) continue;
+    const ir::ValueInfo& info = graph_.values[input];
+    if (!(graph_.values[output] == info) || overlaps_itself(info.sizes, info.strides)) continue;
+    if (reads.end_with(input, output)) overwritten_.emplace_back(output, input);
   }
-}
-
-// Nothing reads the input after the loop that makes the output, which itself reads no element of
-// it after that was written.
-bool Executable::may_overwrite(ValueId input, ValueId output,
-                               const std::vector<Group>& groups) const {
-  if (overlaps_itself(graph_.values[input].sizes, graph_.values[input].strides)) return false;
-  bool made = false;
-  for (const Group& group : groups) {
-    bool makes = false, reads = false, aligned = true;
-    for (uint32_t index : group.operations) {
-      const Operation& operation = graph_.operations[index];
-      makes |= operation.output == output;
-      for (ValueId read : operation.inputs) {
-        if (read == kNoValue || places_[read].root != input) continue;
-        reads = true;
-        aligned &= read == input && graph_.values[operation.output].sizes ==
-                                        graph_.values[input].sizes;
-      }
-    }
-    if (reads && (made || (makes && !aligned))) return false;
-    if (makes && !group.loop) return false;
-    made |= makes;
-  }
-  return made;
 }
 
 std::vector<const Tensor*> Executable::find_constants() const {
@@ -126,6 +143,10 @@ void Executable::make_steps(const std::vector<Group>& groups) {
   std::vector<std::unique_ptr<LoopKernel>> kernels;
   std::vector<NamedKernel> to_build;
   for (const Group& group : groups) {
+    bool read = std::any_of(group.operations.begin(), group.operations.end(), [&](uint32_t index) {
+      return memory_.stored[graph_.operations[index].output];
+    });
+    if (group.loop && !read) continue;  // nobody wants what it computes
     Step& step = steps_.emplace_back();
     std::string& name = name_of_step.emplace_back();
     step.operation = group.operations[0];
@@ -137,7 +158,8 @@ void Executable::make_steps(const std::vector<Group>& groups) {
     step.length = loop.row == 0 ? 0 : loop.length;
     step.grain = grain_of(loop);
     step.flat = loop.kernel.is_flat();
-    auto [found, is_new] = names.try_emplace(loop.kernel.text(), "k" + std::to_string(names.size()));
+    auto [found, is_new] =
+        names.try_emplace(loop.kernel.text(), "k" + std::to_string(names.size()));
     name = found->second;
     if (!is_new) continue;
     kernels.push_back(std::make_unique<LoopKernel>(std::move(loop.kernel)));
@@ -230,13 +252,14 @@ class Executable::Call {
     impl->data = address(value);
     impl->dtype = info.dtype;
     impl->wrapped_number = info.number;
-    impl->offset = (impl->data - impl->storage->data()) / static_cast<int64_t>(item_size(info.dtype));
+    impl->offset =
+        (impl->data - impl->storage->data()) / static_cast<int64_t>(item_size(info.dtype));
     impl->set_layout(info.sizes, info.strides);
     return Tensor(std::move(impl));
   }
 
   void run_loop(const Step& step) {
-    char* pointers[64];
+    char* pointers[passes::kMostLoopOperands];
     for (size_t k = 0; k < step.operands.size(); k++) pointers[k] = address(step.operands[k]);
     if (!step.flat) {
       pool::parallel_for(step.length, step.grain, [&](int64_t begin, int64_t end) {
@@ -276,8 +299,8 @@ class Executable::Call {
     for (int k = 0; k < count; k++) outputs[k] = tensor(operation.output + k);
     if (operation.is_random()) {
       const auto* seed = reinterpret_cast<const int64_t*>(address(operation.inputs.back()));
-      ReplayedNumbers numbers({static_cast<uint64_t>(seed[0]),
-                               static_cast<uint64_t>(seed[1]) + operation.skip});
+      ReplayedNumbers numbers(
+          {static_cast<uint64_t>(seed[0]), static_cast<uint64_t>(seed[1]) + operation.skip});
       operation.primitive->evaluate(operands, params, outputs);
     } else {
       operation.primitive->evaluate(operands, params, outputs);

@@ -31,8 +31,6 @@ class Executable {
 
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
-  bool may_overwrite(ir::ValueId input, ir::ValueId output,
-                     const std::vector<passes::Group>& groups) const;
   void make_steps(const std::vector<passes::Group>& groups);
   std::vector<const Tensor*> find_constants() const;
   std::string name_of(const passes::Group& group) const;

@@ -43,8 +43,8 @@ Backend backend_named(const std::string& name) {
   if (name == "native") return compile_native;
   if (name == "interpreter") return interpret;
   if (name == "default") return compile_default;
-  fail(ErrorKind::value, "backend: '{}' is not known; expected 'native', 'interpreter' or 'default'",
-       name);
+  fail(ErrorKind::value,
+       "backend: '{}' is not known; expected 'native', 'interpreter' or 'default'", name);
 }
 
 }  // namespace fg::compiler

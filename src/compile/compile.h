@@ -57,16 +57,33 @@ class CompiledFunction {
   template <class... Args>
   auto operator()(const Args&... args) const {
     if constexpr (std::is_invocable_v<const F&, const AsArgument<Args>&...>)
-      return call(AsArgument<Args>(args)...);
+      return returned<AsArgument<Args>...>(call(AsArgument<Args>(args)...));
     else
-      return call(args...);
+      return returned<Args...>(call(args...));
   }
 
  private:
+  // A function that returns nothing is one that returns no tensors.
+  template <class... Args>
+  static constexpr bool returns_nothing = std::is_void_v<std::invoke_result_t<const F&, Args...>>;
+  template <class... Args, class Result>
+  static auto returned(Result result) {
+    if constexpr (!returns_nothing<const Args&...>) return result;
+  }
+  template <class... Args>
+  auto invoke(const Args&... args) const {
+    if constexpr (returns_nothing<const Args&...>) {
+      function_(args...);
+      return Tensors{};
+    } else {
+      return std::decay_t<std::invoke_result_t<const F&, const Args&...>>(function_(args...));
+    }
+  }
+
   template <class... Args>
   auto call(const Args&... args) const {
-    using Result = std::decay_t<std::invoke_result_t<const F&, const Args&...>>;
-    if (is_capturing()) return Result(function_(args...));
+    using Result = decltype(invoke(args...));
+    if (is_capturing()) return invoke(args...);
     std::string key;
     Tensors tensors, parameters;
     auto add = [&](const Tensor& tensor) { tensors.push_back(tensor); };
@@ -76,7 +93,7 @@ class CompiledFunction {
     auto flat = call_version(*versions_, key, tensors, parameters, [&](const Tensors& inside) {
       return traced<Result>(inside, args...);
     });
-    if (!flat) return Result(function_(args...));
+    if (!flat) return invoke(args...);
     Result result = *static_cast<const Result*>(flat->structure.get());
     size_t next = 0;
     visit_tensors(result, key, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
@@ -89,7 +106,8 @@ class CompiledFunction {
     std::string unused;
     size_t next = 0;
     visit_tensors(arguments, unused, [&](Tensor& tensor) { tensor = inside[next++]; });
-    auto result = std::make_shared<Result>(std::apply(function_, arguments));
+    auto result = std::make_shared<Result>(
+        std::apply([&](const auto&... each) { return invoke(each...); }, arguments));
     Tensors tensors;
     visit_tensors(*result, unused, [&](Tensor& tensor) { tensors.push_back(tensor); });
     return {std::move(tensors), std::move(result)};

@@ -8,9 +8,9 @@
 namespace fg::compiler {
 
 struct Counters {
-  int64_t captured = 0;  // versions made
-  int64_t calls = 0;     // of captured code
-  int64_t eager = 0;     // calls of compiled functions that ran eagerly
+  int64_t captured = 0;     // versions made
+  int64_t calls = 0;        // of captured code
+  int64_t eager = 0;        // calls of compiled functions that ran eagerly
   int64_t interpreted = 0;  // graphs for which no native code could be made
   std::map<std::string, int64_t> reasons{};
 };

@@ -199,7 +199,8 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
     // An input as it was, or the value of another output: a tensor of its own over that memory.
     if (values[i].use_count() > 1) values[i] = alias(values[i]);
     uint32_t version = function_.outputs[i].version;
-    if (version > 0 && function_.outputs[i].role.kind != Role::Kind::mutation) values[i].impl()->storage->version = version;
+    if (version > 0 && function_.outputs[i].role.kind != Role::Kind::mutation)
+      values[i].impl()->storage->version = version;
   }
   if (!record) return values;
   auto node = Ref<KernelNode>::adopt(new KernelNode(Ref<Kernel>::share(this), inputs, seeds));

@@ -82,9 +82,7 @@ struct Elementwise {
   }
   static inline ElementwiseInfo info{};
 
-  static DType input_dtype(ir::Operands inputs, int i) {
-    return ops::input_dtype(info, inputs, i);
-  }
+  static DType input_dtype(ir::Operands inputs, int i) { return ops::input_dtype(info, inputs, i); }
   static void infer(ir::Operands inputs, const void*, ir::Meta* outputs) {
     infer_elementwise(info, inputs, outputs[0]);
   }

@@ -36,9 +36,8 @@ void infer_checked(Operands inputs, const NoParams&, Meta* out) {
 
 const Registered mm_p = product_primitive<infer_mm>("mm").vjp(
     "MmBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return mm(v.grad(), t(v.in(1))); }),
-    wrt(1, saves::in(0) | saves::shape(1), [](const Vjp& v) {
-      return ops::product_like(v.in(0), v.grad(), v.transposed(1));
-    }));
+    wrt(1, saves::in(0) | saves::shape(1),
+        [](const Vjp& v) { return ops::product_like(v.in(0), v.grad(), v.transposed(1)); }));
 
 const auto mm_entry = define_as<mm_p>(mm, "The product of two matrices.").out().samples([] {
   return Samples{{{sample({2, 3}), sample({3, 4})}},

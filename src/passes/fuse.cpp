@@ -14,6 +14,7 @@ namespace {
 
 // More would not fit into registers, and the compiler's time grows faster than the loop.
 constexpr size_t kMostOperations = 48, kMostOperands = 24;
+static_assert(kMostOperations + kMostOperands <= kMostLoopOperands);
 
 class Fuser {
  public:
@@ -166,7 +167,7 @@ class Fuser {
 
   const ir::Graph& graph_;
   const std::vector<Place>& places_;
-  std::vector<int64_t> maker_;  // per value with memory: its group; -1 for inputs and constants
+  std::vector<int64_t> maker_;     // per value with memory: its group; -1 for inputs and constants
   std::vector<int64_t> group_of_;  // per operation
   std::vector<Group> groups_;
   std::vector<Reads> reads_;

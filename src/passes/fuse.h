@@ -7,6 +7,9 @@
 
 namespace fg::passes {
 
+// A loop reads and writes at most so many values.
+inline constexpr size_t kMostLoopOperands = 72;
+
 struct Group {
   std::vector<uint32_t> operations;  // of the graph, in an order in which they can run
   bool loop = false;                 // otherwise one operation

@@ -86,8 +86,8 @@ class Planner {
     for (size_t g = 0; g < groups_.size(); g++) {
       each_output(groups_[g], [&](ValueId value) {
         // The outputs of a single operation are written even where nobody reads them.
-        plan_.stored[value] = kept_[value] || last_[value] > static_cast<int64_t>(g) ||
-                              !groups_[g].loop;
+        plan_.stored[value] =
+            kept_[value] || last_[value] > static_cast<int64_t>(g) || !groups_[g].loop;
         if (!plan_.stored[value] || kept_[value]) return;
         plan_.offsets[value] = block_.take(bytes_of(value));
         ending[std::max(last_[value], static_cast<int64_t>(g))].push_back(value);

@@ -260,8 +260,7 @@ void add_capture(nb::module_& module) {
     return nb::make_tuple(counters.captured, counters.calls, counters.eager, reasons,
                           counters.interpreted);
   });
-  module.def("check_backend",
-             [](const std::string& name) { (void)compiler::backend_named(name); });
+  module.def("check_backend", [](const std::string& name) { (void)compiler::backend_named(name); });
   module.def("count_capture", compiler::count_capture);
   module.def("count_call", compiler::count_call);
   module.def("count_eager", compiler::count_eager);

@@ -86,8 +86,7 @@ void compare(const FunctionInfo& info, const compiler::KernelOptions& options) {
     std::unique_ptr<compiler::Version> version;
     Callee captured = [&](const Tensors& in) {
       if (!version) {
-        version = std::make_unique<compiler::Version>(eager, in, capture::TraceOptions{},
-                                                      options);
+        version = std::make_unique<compiler::Version>(eager, in, capture::TraceOptions{}, options);
         const ir::Graph& graph = version->kernel().forward_graph(false);
         EXPECT_EQ(ir::parse_graph(graph.text()).text(), graph.text());
       }

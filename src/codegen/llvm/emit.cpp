@@ -218,8 +218,8 @@ void emit_loop(llvm::Module& module, const std::string& name, const LoopKernel& 
                Level level) {
   auto& context = module.getContext();
   Type *pointer = llvm::PointerType::get(context, 0), *number = Type::getInt64Ty(context);
-  auto* type = llvm::FunctionType::get(Type::getVoidTy(context),
-                                       {pointer, number, number, pointer}, false);
+  auto* type =
+      llvm::FunctionType::get(Type::getVoidTy(context), {pointer, number, number, pointer}, false);
   auto* function = llvm::Function::Create(type, llvm::Function::ExternalLinkage, name, module);
   function->setDoesNotThrow();
   LoopEmitter(function, kernel, level).emit();

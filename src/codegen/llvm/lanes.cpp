@@ -9,9 +9,9 @@ namespace fg::codegen {
 using ir::Instruction;
 using ir::Op;
 using llvm::ArrayRef;
-using llvm::Intrinsic::ID;
 using llvm::Type;
 using llvm::Value;
+using llvm::Intrinsic::ID;
 
 Type* LaneEmitter::lane_type(DType dtype) {
   switch (dtype) {

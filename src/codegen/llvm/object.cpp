@@ -62,9 +62,9 @@ std::unique_ptr<llvm::TargetMachine> make_target(Level level) {
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   const char* features = level == Level::v3 ? "+avx2,+fma,+f16c,+bmi,+bmi2" : "";
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      triple, "", features, options, llvm::Reloc::PIC_, std::nullopt,
-      llvm::CodeGenOptLevel::Default));
+  return std::unique_ptr<llvm::TargetMachine>(
+      target->createTargetMachine(triple, "", features, options, llvm::Reloc::PIC_, std::nullopt,
+                                  llvm::CodeGenOptLevel::Default));
 }
 
 llvm::SmallString<0> to_object(llvm::Module& module, llvm::TargetMachine& target) {
@@ -87,7 +87,7 @@ std::string link(llvm::StringRef object) {
   std::string from = scratch.file("kernels.o"), to = scratch.file("kernels.so"), said;
   std::ofstream(from, std::ios::binary).write(object.data(), static_cast<int64_t>(object.size()));
   std::vector<const char*> arguments = {
-      "ld.lld", "-shared", "-o",           to.c_str(),    "-z",               "relro",
+      "ld.lld", "-shared",     "-o",          to.c_str(),         "-z",        "relro",
       "-z",     "noexecstack", "--threads=1", "--hash-style=gnu", from.c_str()};
   llvm::raw_string_ostream text(said);
   lld::Result result = lld::lldMain(arguments, text, text, {{lld::Gnu, &lld::elf::link}});

@@ -1,0 +1,124 @@
+// Native code computes what the interpreter computes, bit for bit, and shows the same memories.
+#include "codegen/executable.h"
+
+#include "base/pool.h"
+#include "compile/backend.h"
+#include "compile/compile.h"
+#include "foregrad.h"
+#include "tests/error_of.h"
+#include "tests/passes/random_graph.h"
+
+namespace fg::codegen {
+namespace {
+
+using passes::RandomGraph;
+using passes::some_inputs;
+
+std::vector<std::string> native_bits(const ir::Graph& graph, const Tensors& inputs) {
+  std::vector<std::string> result;
+  for (const Tensor& value : Executable(graph).run(inputs)) result.push_back(passes::bits(value));
+  return result;
+}
+
+// Which outputs share memory with which outputs and inputs.
+std::string sharing(const Tensors& outputs, const Tensors& inputs) {
+  std::string out;
+  for (const Tensor& a : outputs) {
+    for (const Tensor& b : outputs) out += a.impl()->storage == b.impl()->storage ? '1' : '0';
+    for (const Tensor& b : inputs) out += a.impl()->storage == b.impl()->storage ? '1' : '0';
+    out += ' ';
+  }
+  return out;
+}
+
+TEST(Executable, computes_the_bits_of_the_interpreter_on_random_graphs) {
+  for (uint32_t seed = 0; seed < 120; seed++) {
+    ir::Graph graph = RandomGraph(seed).make(10 + seed % 30, seed % 2);
+    Tensors inputs = some_inputs(graph);
+    ASSERT_EQ(native_bits(graph, inputs), passes::run_bits(graph, inputs)) << seed << graph.text();
+    ASSERT_EQ(sharing(Executable(graph).run(inputs), inputs),
+              sharing(ir::Runner(graph).run(inputs), inputs))
+        << seed << graph.text();
+  }
+}
+
+constexpr const char* kChain = R"(graph(%0: float32[1000, 37] argument 0,
+    %1: float32[37] argument 1) {
+    %2: float32[1000, 37] = mul(%0, %1)
+    %3: float32[1000, 37] = sin(%2)
+    %4: float32[1000, 37] = add(%3, %0)
+    %5: float32[37] = mul(%1, %1)
+    %6: float32[37] = sin(%5)
+    return %4: output 0, %6: output 1
+  })";
+
+TEST(Executable, does_not_depend_on_the_number_of_threads) {
+  ir::Graph graph = ir::parse_graph(kChain);
+  Tensors inputs = some_inputs(graph);
+  Executable code(graph);
+  std::vector<std::string> expected = passes::run_bits(graph, inputs);
+  int before = pool::num_threads();
+  pool::force_grain(1);
+  for (int threads : {1, 2, 3, 7}) {
+    pool::set_num_threads(threads);
+    Tensors outputs = code.run(inputs);
+    for (size_t i = 0; i < outputs.size(); i++) EXPECT_EQ(passes::bits(outputs[i]), expected[i]);
+  }
+  pool::force_grain(0);
+  pool::set_num_threads(before);
+}
+
+TEST(Executable, compiles_equal_kernels_once) {
+  Executable code(ir::parse_graph(R"(graph(%0: float32[8, 8] argument 0) {
+    %1: float32[8, 8] = sin(%0)
+    %2: float32[8, 8] = mm(%1, %1)
+    %3: float32[8, 8] = sin(%2)
+    %4: float32[8, 8] = mm(%3, %3)
+    %5: float32[8, 8] = sin(%4)
+    return %5: output 0
+  })"));
+  EXPECT_EQ(code.loop_count(), 3u);
+  EXPECT_EQ(code.kernel_count(), 1u);
+}
+
+TEST(Executable, refuses_inputs_of_other_sizes) {
+  Executable code(ir::parse_graph(kChain));
+  EXPECT_HAS(error_of([&] { code.run({ones({3}), ones({37})}); }),
+             "input 0 of a graph is float32[3]");
+  EXPECT_HAS(error_of([&] { code.run({}); }), "a graph with 2 inputs was given 0 tensors");
+}
+
+TEST(Executable, writes_new_elements_of_inputs_over_the_old_ones) {
+  auto update = compile([](const Tensor& p, const Tensor& g) {
+    p.sub_(g * 0.5);
+    return p.sum();
+  });
+  Tensor p = ones({100}), g = ones({100});
+  void* memory = p.data_ptr();
+  uint32_t version = p._version();
+  EXPECT_EQ(update(p, g).item<double>(), 50);
+  EXPECT_EQ(update(p, g).item<double>(), 0);
+  EXPECT_EQ(p.data_ptr(), memory);
+  EXPECT_EQ(p._version(), version + 2);
+  EXPECT_TRUE(equal(p, zeros({100})));
+}
+
+TEST(Executable, reads_all_of_an_input_before_it_is_overwritten) {
+  auto reverse = compile([](const Tensor& p) { p.add_(p.flip({0}) * 2); });
+  Tensor p = arange(1000, kFloat32), expected = p + p.flip({0}) * 2;
+  reverse(p);
+  EXPECT_TRUE(equal(p, expected));
+  auto transpose = compile([](const Tensor& p) { p.add_(p.t() * 2); });
+  Tensor m = arange(900, kFloat32).view({30, 30});
+  expected = m + m.t() * 2;
+  transpose(m);
+  EXPECT_TRUE(equal(m, expected));
+}
+
+TEST(Backend, names_what_it_knows) {
+  EXPECT_HAS(error_of([] { compiler::backend_named("cuda"); }),
+             "backend: 'cuda' is not known; expected 'native', 'interpreter' or 'default'");
+}
+
+}  // namespace
+}  // namespace fg::codegen

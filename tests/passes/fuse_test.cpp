@@ -1,0 +1,126 @@
+// Which operations become one loop, and where what they keep lies in memory.
+#include "passes/fuse.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "passes/plan_memory.h"
+#include "tests/passes/random_graph.h"
+
+namespace fg::passes {
+namespace {
+
+// "loop sin mul; sum": the groups in their order.
+std::string groups_of(const char* text) {
+  ir::Graph graph = ir::parse_graph(text);
+  std::string out;
+  for (const Group& group : fuse(graph, find_places(graph))) {
+    if (!out.empty()) out += "; ";
+    if (group.loop) out += "loop ";
+    std::vector<std::string> names;
+    for (uint32_t index : group.operations)
+      names.push_back(graph.operations[index].primitive->name);
+    out += fmt::format("{}", fmt::join(names, " "));
+  }
+  return out;
+}
+
+TEST(Fuse, joins_a_chain_of_elementwise_operations) {
+  EXPECT_EQ(groups_of(R"(graph(%0: float32[8] argument 0, %1: float32[8] argument 1) {
+    %2: float32[8] = sin(%0)
+    %3: float32[8] = mul(%2, %1)
+    %4: float32[8] = tanh(%3)
+    return %4: output 0
+  })"),
+            "loop sin mul tanh");
+}
+
+TEST(Fuse, ends_loops_at_what_needs_all_elements) {
+  EXPECT_EQ(groups_of(R"(graph(%0: float32[4, 4] argument 0) {
+    %1: float32[4, 4] = sin(%0)
+    %2: float32[4, 4] = mm(%1, %0)
+    %3: float32[4, 4] = tanh(%2)
+    return %3: output 0
+  })"),
+            "loop sin; mm; loop tanh");
+}
+
+TEST(Fuse, reads_views_from_memory) {
+  EXPECT_EQ(groups_of(R"(graph(%0: float32[4, 4] argument 0) {
+    %1: float32[4, 4] = sin(%0)
+    %2: float32[4, 4] strides [1, 4] = t(%1)
+    %3: float32[4, 4] = mul(%1, %2)
+    return %3: output 0
+  })"),
+            "loop sin; loop mul");
+}
+
+TEST(Fuse, moves_a_loop_to_the_one_that_reads_it) {
+  // The product of the input alone waits for the loop after the matrix product.
+  EXPECT_EQ(groups_of(R"(graph(%0: float32[4, 4] argument 0) {
+    %1: float32[4, 4] = mul(%0, %0)
+    %2: float32[4, 4] = mm(%0, %0)
+    %3: float32[4, 4] = add(%1, %2)
+    return %3: output 0
+  })"),
+            "mm; loop mul add");
+}
+
+TEST(Fuse, joins_what_reads_the_same) {
+  EXPECT_EQ(groups_of(R"(graph(%0: float32[8] argument 0) {
+    %1: float32[8] = sin(%0)
+    %2: float32[8] = cos(%0)
+    return %1: output 0, %2: output 1
+  })"),
+            "loop sin cos");
+}
+
+// Two values that are in use at the same time have no byte in common.
+void expect_apart(const ir::Graph& graph) {
+  std::vector<Place> places = find_places(graph);
+  std::vector<Group> groups = fuse(graph, places);
+  MemoryPlan plan = plan_memory(graph, places, groups);
+  std::vector<size_t> first(graph.values.size()), last(graph.values.size());
+  for (size_t g = 0; g < groups.size(); g++) {
+    for (uint32_t index : groups[g].operations) {
+      const ir::Operation& operation = graph.operations[index];
+      first[operation.output] = last[operation.output] = g;
+      for (ir::ValueId input : operation.inputs) last[places[input].root] = g;
+    }
+  }
+  for (ir::ValueId a = 0; a < graph.values.size(); a++) {
+    int64_t from = plan.offsets[a], bytes = span_bytes(graph.values[a]);
+    if (from < 0) continue;
+    EXPECT_EQ(from % 64, 0);
+    EXPECT_LE(from + bytes, plan.bytes);
+    for (ir::ValueId b = 0; b < a; b++) {
+      int64_t other = plan.offsets[b];
+      bool together = other >= 0 && first[a] <= last[b] && first[b] <= last[a];
+      if (!together) continue;
+      bool apart = from + bytes <= other || other + span_bytes(graph.values[b]) <= from;
+      ASSERT_TRUE(apart) << a << " and " << b << graph.text();
+    }
+  }
+}
+
+TEST(PlanMemory, keeps_values_apart_while_they_are_used) {
+  for (uint32_t seed = 0; seed < 1000; seed++) {
+    expect_apart(RandomGraph(seed).make(10 + seed % 40, seed % 2));
+  }
+}
+
+TEST(PlanMemory, uses_memory_again) {
+  ir::Graph graph = ir::parse_graph(R"(graph(%0: float32[64, 64] argument 0) {
+    %1: float32[64, 64] = mm(%0, %0)
+    %2: float32[64, 64] = mm(%1, %1)
+    %3: float32[64, 64] = mm(%2, %2)
+    %4: float32[64, 64] = mm(%3, %3)
+    %5: float32[64, 64] = mm(%4, %4)
+    return %5: output 0
+  })");
+  std::vector<Place> places = find_places(graph);
+  EXPECT_EQ(plan_memory(graph, places, fuse(graph, places)).bytes, 2 * 64 * 64 * 4);
+}
+
+}  // namespace
+}  // namespace fg::passes
