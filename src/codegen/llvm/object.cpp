@@ -18,7 +18,7 @@
 #include "codegen/build.h"
 #include "codegen/llvm/emit.h"
 
-LLD_HAS_DRIVER(elf)
+LLD_HAS_DRIVER(elf);
 
 namespace fg::codegen {
 namespace {
