@@ -90,14 +90,25 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
   }
 }
 
-// Where a node is wanted for some of its outputs alone, nodes that lead to others do not run: it
-// need not wait for them.
-void forget_unneeded(GraphTask& task, uint64_t min_topological) {
+// Where a node is wanted for some of its outputs alone, nodes that lead to others do not run, and
+// it need not wait for them: counts again, from the roots along the nodes that run.
+void count_again(GraphTask& task, const std::vector<Edge>& roots) {
   if (!task.leaves_out_some) return;
-  for (NodeState& state : task.states()) {
-    if (state.needed || state.node->topological_nr() < min_topological) continue;
-    for (const Edge& edge : state.node->next_edges()) {
-      if (edge.is_valid()) task.state(edge.node.get()).dependencies--;
+  std::vector<Node*> stack;
+  std::unordered_set<Node*> seen;
+  auto visit = [&](NodeState& state) {
+    if (state.needed && seen.insert(state.node).second) stack.push_back(state.node);
+  };
+  for (NodeState& state : task.states()) state.dependencies = 0;
+  for (const Edge& root : roots) visit(task.state(root.node.get()));
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    for (const Edge& edge : node->next_edges()) {
+      NodeState* next = edge.is_valid() ? task.find(edge.node.get()) : nullptr;
+      if (!next) continue;
+      next->dependencies++;
+      visit(*next);
     }
   }
 }
@@ -254,7 +265,7 @@ Tensors run_backward(const std::vector<Edge>& roots, const Tensors& grads,
   count_dependencies(task, roots, min_topological);
   if (!targets.empty()) {
     mark_needed(task, roots, targets, options.accumulate, min_topological);
-    forget_unneeded(task, min_topological);
+    count_again(task, roots);
     if (!options.accumulate) task.captured.resize(targets.size());
   }
   {

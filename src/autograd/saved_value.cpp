@@ -80,8 +80,8 @@ void SavedValue::reset() {
 }
 
 void SavedValue::check_version(const Node* saved_for) const {
+  if (!was_written()) return;
   uint32_t current = data_.impl()->version();
-  if (current == version_) return;
   Ref<Node> producer = output_ ? nullptr : data_.grad_fn();
   std::string which = producer  ? fmt::format("output {} of {}", output_nr_, producer->name())
                       : output_ ? fmt::format("output {} of {}", output_nr_, saved_for->name())

@@ -23,7 +23,10 @@ class SavedValue {
 
   // `saved_for` is the node that saved the value; outputs get it as their grad_fn.
   Tensor unpack(const Node* saved_for) const;
-  // Refuses what was written since; of a value without hooks.
+  // Whether it was written since; nobody knows of a value with hooks. The other form refuses it.
+  bool was_written() const { return data_.defined() && data_.impl()->version() != version_; }
+  // From now on it counts as written if `other` does.
+  void expect_version_of(const SavedValue& other) { version_ = other.version_; }
   void check_version(const Node* saved_for) const;
   void reset();  // frees the value; unpack is an error afterwards
   bool is_freed() const { return freed_; }

@@ -4,6 +4,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "autograd/op_node.h"
+#include "autograd/saved_value.h"
 #include "base/fail.h"
 #include "tensor/geometry.h"
 
@@ -80,7 +81,9 @@ class Analysis {
     for (size_t i = 0; i < outputs_.size(); i++) add_output(i);
     for (const Output& out : trace_.outputs) {
       if (out.retains_grad && (out.steps.empty() ? is_inner_result(out) : out.inner)) {
-        refuse("the function keeps the gradient of a result that it computes another one from");
+        refuse(
+            "the function keeps the gradient of a result that it computes another one from or has "
+            "a hook on");
       }
     }
   }
@@ -279,6 +282,7 @@ class Analysis {
     auto watch = [&](const Tensor& tensor, bool* inner, bool from_here) {
       autograd::Edge edge = autograd::gradient_edge(tensor);
       watched[edge.node.get()].emplace_back(edge.input_nr, inner);
+      *inner |= has_hook(*edge.node, edge.input_nr);  // what comes after it is not seen outside
       if (from_here && seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
     };
     for (Mutation& mutation : trace_.mutations) {
@@ -300,14 +304,31 @@ class Analysis {
           leaves.count(node) == 0) {
         refuse("a result depends on a tensor that requires grad and that the function made");
       }
+      bool leads_on = false;
       for (const autograd::Edge& edge : node->next_edges()) {
         if (!edge.is_valid()) continue;
+        leads_on = true;
         auto found = watched.find(edge.node.get());
         if (found != watched.end()) {
           for (auto [output, inner] : found->second) *inner |= output == edge.input_nr;
         }
         if (seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
       }
+      if (leads_on) check_saved(node);
+    }
+  }
+  static bool has_hook(const Node& node, uint32_t output) {
+    if (!node.hooks()) return false;
+    for (const auto& hook : node.hooks()->tensor.entries) {
+      if (hook.index == static_cast<int>(output)) return true;
+    }
+    return false;
+  }
+  // An eager backward() would fail, also where what it computes is wanted by nobody.
+  static void check_saved(const Node* given) {
+    auto* node = const_cast<Node*>(given);
+    for (size_t i = 0; i < node->saved_count(); i++) {
+      if (autograd::SavedValue* saved = node->saved_value(i)) saved->check_version(node);
     }
   }
 

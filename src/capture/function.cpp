@@ -1,7 +1,11 @@
 #include "capture/function.h"
 
+#include <algorithm>
+
 #include "autograd/autograd.h"
 #include "autograd/meta.h"
+#include "autograd/op_node.h"
+#include "autograd/saved_value.h"
 #include "ir/run.h"
 #include "tensor/geometry.h"
 
@@ -43,33 +47,77 @@ Function function_of(std::shared_ptr<Trace> trace) {
   return result;
 }
 
+// All nodes that lead away from an output.
+static std::unordered_set<const autograd::Node*> nodes_behind(const Function::Out& out) {
+  std::vector<const autograd::Node*> stack{autograd::gradient_edge(out.inside).node.get()};
+  std::unordered_set<const autograd::Node*> seen{stack[0]};
+  while (!stack.empty()) {
+    const autograd::Node* node = stack.back();
+    stack.pop_back();
+    for (const autograd::Edge& edge : node->next_edges()) {
+      if (edge.is_valid() && seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+    }
+  }
+  return seen;
+}
+
 // By nodes, as the engine decides what has to run.
 Reach reach_of(const Function& function) {
-  std::unordered_map<const autograd::Node*, std::vector<size_t>> leaves;
-  size_t count = 0;
-  for (const Function::In& in : function.inputs) {
-    if (!in.needs_grad) continue;
-    leaves[autograd::gradient_edge(in.leaf).node.get()].push_back(count++);
-  }
   Reach reach;
   for (const Function::Out& out : function.outputs) {
     if (!out.differentiable) continue;
-    std::vector<bool>& reached = reach.emplace_back(count);
-    std::vector<const autograd::Node*> stack{autograd::gradient_edge(out.inside).node.get()};
-    std::unordered_set<const autograd::Node*> seen{stack[0]};
-    while (!stack.empty()) {
-      const autograd::Node* node = stack.back();
-      stack.pop_back();
-      if (auto found = leaves.find(node); found != leaves.end()) {
-        for (size_t i : found->second) reached[i] = true;
-      }
-      for (const autograd::Edge& edge : node->next_edges()) {
-        if (edge.is_valid() && seen.insert(edge.node.get()).second)
-          stack.push_back(edge.node.get());
-      }
+    auto behind = nodes_behind(out);
+    std::vector<bool>& reached = reach.emplace_back();
+    for (const Function::In& in : function.inputs) {
+      if (!in.needs_grad) continue;
+      reached.push_back(behind.count(autograd::gradient_edge(in.leaf).node.get()) > 0);
     }
   }
   return reach;
+}
+
+std::vector<uint32_t> outputs_behind(const Function& function, const Function& gradient) {
+  std::unordered_set<const autograd::Node*> behind;
+  for (const Function::Out& out : gradient.outputs) {
+    if (out.differentiable) behind.merge(nodes_behind(out));
+  }
+  std::vector<uint32_t> found;
+  uint32_t number = 0;
+  for (const Function::Out& out : function.outputs) {
+    if (!out.differentiable) continue;
+    if (behind.count(autograd::gradient_edge(out.inside).node.get()) > 0) found.push_back(number);
+    number++;
+  }
+  return found;
+}
+
+// What of some memory the caller can write to.
+static void find_reads(const Function& function, const std::unordered_set<const Storage*>& read,
+                       Function& gradient) {
+  for (size_t i = 0; i < function.inputs.size(); i++) {
+    if (read.count(function.inputs[i].memory) > 0) gradient.reads_inputs.push_back(i);
+  }
+  for (size_t i = 0; i < function.outputs.size(); i++) {
+    const Tensor& out = function.outputs[i].inside;
+    bool is_input = function.outputs[i].role.kind == Role::Kind::mutation;
+    bool is_read = !is_input && out.defined() && read.count(out.impl()->storage.get()) > 0;
+    if (is_read) gradient.reads_outputs.push_back(i);
+  }
+}
+
+void find_saved(const Function& function, const Function::Out& out, Function& gradient) {
+  std::unordered_set<const Storage*> saved;
+  for (const autograd::Node* node : nodes_behind(out)) {
+    auto* op = const_cast<autograd::OpNode*>(dynamic_cast<const autograd::OpNode*>(node));
+    auto is_valid = [](const autograd::Edge& edge) { return edge.is_valid(); };
+    const auto& edges = node->next_edges();
+    if (!op || std::none_of(edges.begin(), edges.end(), is_valid)) continue;
+    for (size_t i = 0; i < op->saved_count(); i++) {
+      const Tensor& held = op->saved_value(i)->held();
+      if (held.defined()) saved.insert(held.impl()->storage.get());
+    }
+  }
+  find_reads(function, saved, gradient);
 }
 
 namespace {
@@ -102,20 +150,6 @@ Tensors trace_gradients(const Function& function, const Tensors& tangents, bool 
       from, to, grad_outputs, {.retain_graph = true, .create_graph = again, .allow_unused = true});
   for (size_t i = 0; i < found.size(); i++) all[places[i]] = std::move(found[i]);
   return all;
-}
-
-// What the engine has read of memory that the caller can write to.
-void find_reads(const Function& function, Function& gradient) {
-  const auto& read = function.trace->tracer.read_back;
-  for (size_t i = 0; i < function.inputs.size(); i++) {
-    if (read.count(function.inputs[i].memory) > 0) gradient.reads_inputs.push_back(i);
-  }
-  for (size_t i = 0; i < function.outputs.size(); i++) {
-    const Tensor& out = function.outputs[i].inside;
-    bool is_input = function.outputs[i].role.kind == Role::Kind::mutation;
-    bool is_read = !is_input && out.defined() && read.count(out.impl()->storage.get()) > 0;
-    if (is_read) gradient.reads_outputs.push_back(i);
-  }
 }
 
 // While alive, the tracer knows the inputs of a call.
@@ -166,7 +200,7 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   Tensors tangents = add_tangents(function, kinds, result);
   tracer.read_back.clear();
   Tensors grads = trace_gradients(function, tangents, again, wanted);
-  find_reads(function, result);
+  find_reads(function, tracer.read_back, result);
   if (tracer.lifted().size() != known) {
     refuse(
         "a tensor from outside is used by the backward alone; use it in the forward, or pass it");

@@ -39,9 +39,15 @@ struct Function {
 // For every differentiable output: from which of the inputs that need a gradient it is computed.
 using Reach = std::vector<std::vector<bool>>;
 Reach reach_of(const Function& function);
+// Which differentiable outputs of a function its gradient is computed from, as autograd sees it.
+std::vector<uint32_t> outputs_behind(const Function& function, const Function& gradient);
 
 // What the trace of a call computes: the new elements of written inputs, then the results.
 Function function_of(std::shared_ptr<Trace> trace);
+
+// Fills in what the nodes behind an output have saved of inputs and outputs: reads_inputs and
+// reads_outputs. Custom functions save what they may not read.
+void find_saved(const Function& function, const Function::Out& out, Function& gradient);
 
 // How the gradient of a differentiable output comes: not at all, or as a tensor that does or does
 // not require grad itself.

@@ -161,11 +161,12 @@ void Tracer::reshaping(const Tensor& self, const Tensor& view) {
     bool lives = step.first.use_count() > 1 && impl != view.impl();
     has_views |= lives && step.second.of.is_same(self);
   }
-  bool has_past = self.requires_grad() && (memory.is_input || self.is_view());
+  bool has_past =
+      self.requires_grad() && (memory.is_input || self.is_view() || !modes.grad_enabled);
   if (!has_views && !has_past) return;
   fail(
-      "capture: the function changes the shape of a tensor in place that has views, or is an input "
-      "or a view that requires grad; use the out-of-place form");
+      "capture: the function changes the shape of a tensor in place that has views, or requires "
+      "grad and is an input, a view, or changed in no_grad mode; use the out-of-place form");
 }
 
 void Tracer::unpacked(const Tensor& saved) {

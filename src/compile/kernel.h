@@ -40,19 +40,26 @@ class KernelNode;
 
 class Kernel : public Counted {
  public:
-  Kernel(capture::Function function, KernelOptions options);
+  // `known`: values beside the inputs that its calls are given too.
+  Kernel(capture::Function function, KernelOptions options, std::vector<ir::ValueId> known = {});
   static void destroy(Kernel* kernel) { delete kernel; }
 
   const capture::Function& function() const { return function_; }
-  // Runs on real tensors, one per input, with the seeds of its random numbers. Outputs that are
-  // differentiable get this call as their history when `record`: the node that is put into `made`.
-  Tensors call(const Tensors& inputs, const Tensors& seeds, bool record,
+  // Runs on real tensors, one per input and known value, with the seeds of its random numbers.
+  // Outputs that are differentiable get this call as their history when `record`: the node that is
+  // put into `made`.
+  Tensors call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
                Ref<KernelNode>* made = nullptr);
 
   const ir::Graph& forward_graph(bool record);
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
+  const Dims& input_strides(size_t i) const;
+  // Which inputs, then outputs, the nodes behind a differentiable output have saved.
+  const std::vector<size_t>& watched_behind(size_t output) const {
+    return training_->watched_behind[output];
+  }
   const capture::Reach& reach() const { return training_->reach; }
-  // Whether a recorded call reads or keeps the i-th input.
+  // Whether a recorded call reads or keeps the i-th input, or known value after them.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
 
@@ -70,6 +77,7 @@ class Kernel : public Counted {
     std::vector<Kept> kept;
     std::vector<Dims> saved_strides;
     std::vector<size_t> watched;  // outputs that eager code would have saved
+    std::vector<std::vector<size_t>> watched_behind;
     capture::Reach reach;
     std::vector<bool> used;
   };
@@ -77,6 +85,8 @@ class Kernel : public Counted {
   struct Again {
     Ref<Kernel> kernel;
     std::vector<size_t> watched;
+    std::vector<size_t> known;      // which of the saved values its calls are given
+    std::vector<uint32_t> through;  // differentiable outputs that its own gradient goes through
   };
   Forward& forward(bool record);
   Forward make_forward(bool record);
@@ -89,9 +99,11 @@ class Kernel : public Counted {
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
+  ir::Ends forward_inputs() const;
 
   capture::Function function_;
   KernelOptions options_;
+  std::vector<ir::ValueId> known_;
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
   std::map<Request, Backward> backwards_;

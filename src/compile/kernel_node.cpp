@@ -1,5 +1,6 @@
 #include "compile/kernel_node.h"
 
+#include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
 
@@ -25,8 +26,9 @@ void KernelNode::check_watched(uint32_t output) const {
     if (!out.differentiable || output-- > 0) continue;
     if (!out.inner) return;
     fail(
-        "{}: a hook on, or the gradient of, a result that the compiled function itself uses for "
-        "another result would miss that part; return a clone() of it from the function",
+        "{}: a hook on, or the gradient of, a result that the compiled function itself has a hook "
+        "on, or uses for another result, would miss that part; return a clone() of it from the "
+        "function",
         name());
   }
 }
@@ -53,6 +55,15 @@ void KernelNode::watch_outputs(const Tensors& outputs, const std::vector<size_t>
   }
 }
 
+// A backward() without inputs runs all nodes, also those that lead to no leaf.
+void KernelNode::check_all_versions(const capture::Tangents& kinds) const {
+  autograd::GraphTask* task = autograd::current_task();
+  if (task && task->restricted) return;
+  for (size_t k = 0; k < kinds.size(); k++) {
+    if (kinds[k] != capture::Tangent::none) check_versions(kernel_->watched_behind(k));
+  }
+}
+
 void KernelNode::check_versions(const std::vector<size_t>& watched) const {
   for (size_t i : watched) {
     if (auto found = watched_.find(i); found != watched_.end()) {
@@ -67,6 +78,7 @@ void KernelNode::release_variables() {
   Locked locked(lock_);
   released_ = true;
   watched_.clear();
+  first_ = nullptr;
   for (auto* values : {&saved_, &saved_inputs_}) {
     for (autograd::SavedValue& value : *values) value.reset();
   }
@@ -106,6 +118,7 @@ Tensors KernelNode::run(const Request& request, Tensors tangents) {
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
+    check_all_versions(request.tangents);
     check_versions(backward.watched);
     for (size_t i : backward.saved) {
       inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
@@ -118,20 +131,62 @@ Tensors KernelNode::run(const Request& request, Tensors tangents) {
 Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
   const Kernel::Again& again = kernel_->gradient(request, held_inputs());
   Kernel& gradient = *again.kernel;
-  Tensors inputs;
+  Tensors inputs, known;
+  std::vector<size_t> written;
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
+    check_all_versions(request.tangents);
     check_versions(again.watched);
+    size_t edge = 0;
     for (size_t i = 0; i < saved_inputs_.size(); i++) {
-      // What is not read may have been written since.
+      const capture::Function::In& in = kernel_->function().inputs[i];
       const Tensor& held = saved_inputs_[i].held();
-      Tensor input = gradient.uses(i) || !held.defined() ? saved_inputs_[i].unpack(this) : held;
-      inputs.push_back(in_layout(input, kernel_->function().inputs[i].leaf.strides()));
+      bool read = gradient.uses(i) || !held.defined();
+      Tensor input = read ? saved_inputs_[i].unpack(this) : held;
+      // What is not read may have been written since, and have another history now.
+      if (!read && saved_inputs_[i].was_written()) {
+        written.push_back(i);
+        input = alias(input);
+        if (in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
+      }
+      edge += in.needs_grad;
+      inputs.push_back(in_layout(input, kernel_->input_strides(i)));
+    }
+    size_t next = saved_inputs_.size() + tangents.size();
+    for (size_t i : again.known) {
+      bool used = gradient.uses(next++);
+      known.push_back(used ? in_layout(alias(saved_[i].unpack(this)), kernel_->saved_strides(i))
+                           : Tensor());
     }
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
-  return gradient.call(inputs, seeds_, true);
+  Ref<KernelNode> made;
+  Tensors results = gradient.call(inputs, known, seeds_, true, &made);
+  if (!made) return results;
+  for (size_t i : written) made->saved_inputs_[i].expect_version_of(saved_inputs_[i]);
+  if (!again.through.empty()) {
+    made->first_ = Ref<Node>::share(this);
+    made->through_ = again.through;
+  }
+  return results;
+}
+
+// Where eager code saved a result, its second derivative goes through that result once more.
+void KernelNode::check_hooks_of_first() const {
+  autograd::NodeHooks* hooks = first_ ? first_->hooks() : nullptr;
+  if (!hooks) return;
+  for (uint32_t output : through_) {
+    bool watched = hooks->retain_grad.count(static_cast<int>(output)) > 0;
+    for (const auto& hook : hooks->tensor.entries) {
+      watched |= hook.index == static_cast<int>(output);
+    }
+    if (!watched) continue;
+    fail(
+        "{}: a hook on, or the gradient of, a result of a compiled function would miss the part "
+        "that a second derivative adds to it; return a clone() of it from the function",
+        name());
+  }
 }
 
 Tensors KernelNode::apply(Tensors&& grads) {
@@ -148,6 +203,7 @@ Tensors KernelNode::apply(Tensors&& grads) {
     tangents.push_back(in_layout(std::move(grad), capture::tangent_strides(out.inside)));
   }
   if (tangents.empty()) return Tensors(next_edges().size());
+  check_hooks_of_first();
   for (size_t i = 0; i < next_edges().size(); i++) request.wanted.push_back(should_compute(i));
   return modes.grad_enabled ? run_again(request, std::move(tangents))
                             : run(request, std::move(tangents));

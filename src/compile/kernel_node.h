@@ -29,6 +29,8 @@ class KernelNode : public autograd::Node {
  private:
   Tensors held_inputs();
   void check_versions(const std::vector<size_t>& watched) const;
+  void check_all_versions(const capture::Tangents& kinds) const;
+  void check_hooks_of_first() const;
   Tensors run(const Request& request, Tensors tangents);
   Tensors run_again(const Request& request, Tensors tangents);
 
@@ -36,6 +38,10 @@ class KernelNode : public autograd::Node {
   Tensors seeds_;
   std::vector<autograd::SavedValue> saved_, saved_inputs_;
   std::map<size_t, autograd::SavedValue> watched_;  // inputs, then outputs
+  // Of a call of a gradient: the node of the call that it is the gradient of, and the outputs of
+  // that one which an eager second derivative goes through.
+  Ref<Node> first_;
+  std::vector<uint32_t> through_;
   bool released_ = false;
 };
 

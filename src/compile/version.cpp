@@ -285,7 +285,8 @@ Tensors Version::make_results(const Tensors& inputs, const Tensors& values) cons
 
 Tensors Version::call(const Tensors& inputs) {
   Ref<KernelNode> node;
-  Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_, &node);
+  Tensors values =
+      kernel_->call(inputs_before(inputs, records_), {}, reserve_seeds(), records_, &node);
   Tensors outputs(trace_->outputs.size());
   for (size_t i = 0; i < outputs.size(); i++) make_before(i, inputs, outputs);
   relayout(inputs);

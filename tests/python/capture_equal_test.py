@@ -281,3 +281,103 @@ def test_what_a_result_does_not_depend_on_is_not_asked_for_it():
         return len(seen), grads[0].tolist()
 
     same_outcome(f, outcome)
+
+
+def test_a_second_derivative_reads_what_was_saved_not_the_inputs():
+    def f(x):
+        return x.view(-1)[0], (x * 3).sigmoid()
+
+    def outcome(function):
+        x, source = nonleaf(2, 3)
+        part, result = function(x)
+        part.mul_(2)  # x has another history now
+        grad, = fg.autograd.grad(result.sum(), source, create_graph=True)
+        second, = fg.autograd.grad(grad.sum(), source, create_graph=True)
+        third, = fg.autograd.grad(second.sum(), source)
+        return [[round(v, 10) for v in t.view(-1).tolist()] for t in (grad, second, third)]
+
+    same_outcome(f, outcome)
+
+
+def test_a_hook_on_a_result_that_a_second_derivative_goes_through_is_refused():
+    x = leaf(3)
+    y = fg.compile(lambda x: x.exp(), fullgraph=True)(x)  # saved: its result
+    y.retain_grad()
+    grad, = fg.autograd.grad(y.sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="would miss"):
+        grad.sum().backward()
+
+
+def test_roots_that_do_not_lead_to_what_is_asked_for_are_not_waited_for():
+    def f(x):
+        with fg.no_grad():
+            part = x[0]
+        return fg.outer(part.view(-1), part.view(-1))[:1], x.sin()
+
+    def outcome(function):
+        source = leaf(2, 3)
+        base = source * 1.0
+        x = base[:, ::2]
+        first, second = function(x)
+        return [[None if g is None else g.tolist() for g in fg.autograd.grad(
+            [r.sum() for r in roots], [source], allow_unused=True, retain_graph=True)]
+                for roots in ([first, base], [first], [first, second], [second, base])]
+
+    same_outcome(f, outcome)
+
+
+def test_an_input_of_another_shape_afterwards_and_second_derivatives():
+    def f(x, y):
+        x.unsqueeze_(0)
+        return y.sin() * x
+
+    def outcome(function):
+        y = leaf(3)
+        grad, = fg.autograd.grad(function(plain(3), y).sum(), y, create_graph=True)
+        return fg.autograd.grad(grad.sum(), y)[0].tolist()
+
+    same_outcome(f, outcome)
+
+
+def test_a_backward_that_fails_where_nobody_wants_it_is_refused():
+    def f(x):
+        with fg.no_grad():
+            part = x[:2]
+        values, places = (part * 1).sort(0)
+        with fg.no_grad():
+            places[0] = 0
+        return values
+
+    refused(f, fg.ones(3, requires_grad=True), match="modified by an inplace operation")
+
+
+def test_a_backward_without_inputs_reads_what_leads_to_no_leaf_too():
+    def f(x):
+        with fg.no_grad():
+            part = x[:2]
+        return (part * 1).log_softmax(0)
+
+    def outcome(function):
+        result = function(fg.ones(3, requires_grad=True))
+        result.mul_(2)
+        return error_of(lambda: result.sum().backward())
+
+    same_outcome(f, outcome)
+
+
+def test_the_gradient_of_a_result_that_has_a_hook_inside_is_not_seen_outside():
+    def f(x):
+        y = x * 2
+        y.register_hook(lambda g: g + 1)
+        return y
+
+    y = fg.compile(f, fullgraph=True)(leaf(3))
+    with pytest.raises(RuntimeError, match="would miss"):
+        y.retain_grad()
+
+    def kept(x):
+        y = f(x)
+        y.retain_grad()
+        return y
+
+    refused(kept, leaf(3), match="keeps the gradient of a result")
