@@ -70,10 +70,7 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
       stack.push_back({node, 0});
     }
   };
-  auto leads_to_target = [&](Node* node) {
-    NodeState* state = task.find(node);
-    return state && (state->needed || !state->captures.empty());
-  };
+  CurrentTask current(&task);  // nodes are asked what they lead to
   for (const Edge& root : roots) {
     push(root.node.get());
     while (!stack.empty()) {
@@ -86,8 +83,32 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
       }
       stack.pop_back();
       for (const Edge& edge : node->next_edges()) {
-        if (edge.is_valid() && leads_to_target(edge.node.get())) task.state(node).needed = true;
+        if (edge.is_valid() && task_wants(edge)) task.state(node).needed = true;
       }
+      if (node->num_outputs() > 1) task.find_unwanted(node);
+    }
+  }
+}
+
+// Where a node is wanted for some of its outputs alone, nodes that lead to others do not run, and
+// it need not wait for them: counts again, from the roots along the nodes that run.
+void count_again(GraphTask& task, const std::vector<Edge>& roots) {
+  if (!task.leaves_out_some) return;
+  std::vector<Node*> stack;
+  std::unordered_set<Node*> seen;
+  auto visit = [&](NodeState& state) {
+    if (state.needed && seen.insert(state.node).second) stack.push_back(state.node);
+  };
+  for (NodeState& state : task.states()) state.dependencies = 0;
+  for (const Edge& root : roots) visit(task.state(root.node.get()));
+  while (!stack.empty()) {
+    Node* node = stack.back();
+    stack.pop_back();
+    for (const Edge& edge : node->next_edges()) {
+      NodeState* next = edge.is_valid() ? task.find(edge.node.get()) : nullptr;
+      if (!next) continue;
+      next->dependencies++;
+      visit(*next);
     }
   }
 }
@@ -125,6 +146,9 @@ class Run {
     task_.current_node = node.get();
     Tensors grads = std::move(state.grads);
     grads.resize(std::max(grads.size(), node->num_outputs()));
+    for (uint32_t i = 0; state.unwanted && i < grads.size(); i++) {
+      if (state.leaves_out(i)) grads[i].reset();
+    }
     call_tensor_hooks(*node, grads);
     for (auto [output, result] : state.captures) task_.captured[result] = grads[output];
     if (task_.restricted && !state.needed) return;
@@ -241,6 +265,7 @@ Tensors run_backward(const std::vector<Edge>& roots, const Tensors& grads,
   count_dependencies(task, roots, min_topological);
   if (!targets.empty()) {
     mark_needed(task, roots, targets, options.accumulate, min_topological);
+    count_again(task, roots);
     if (!options.accumulate) task.captured.resize(targets.size());
   }
   {

@@ -80,8 +80,8 @@ void SavedValue::reset() {
 }
 
 void SavedValue::check_version(const Node* saved_for) const {
+  if (!was_written()) return;
   uint32_t current = data_.impl()->version();
-  if (current == version_) return;
   Ref<Node> producer = output_ ? nullptr : data_.grad_fn();
   std::string which = producer  ? fmt::format("output {} of {}", output_nr_, producer->name())
                       : output_ ? fmt::format("output {} of {}", output_nr_, saved_for->name())
@@ -95,7 +95,7 @@ void SavedValue::check_version(const Node* saved_for) const {
 
 Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
   if (!data.defined()) fail(ErrorKind::type, "an unpack hook returned no tensor; return a tensor");
-  if (!requires_grad_ && !output_) return data;
+  if (!requires_grad_) return data;  // indices, beside what has a gradient
   Tensor value = alias(data);
   if (output_) {
     // A view written in place has its history through its base; a strong link would be a cycle.
@@ -116,6 +116,7 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
 Tensor SavedValue::unpack(const Node* saved_for) const {
   if (freed_) refuse_freed(*saved_for);
   if (!defined_) return {};
+  if (modes.interpreter && data_.defined()) modes.interpreter->unpacked(data_);
   if (is_packed()) {
     Tensor unpacked;
     {

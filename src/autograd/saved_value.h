@@ -23,6 +23,11 @@ class SavedValue {
 
   // `saved_for` is the node that saved the value; outputs get it as their grad_fn.
   Tensor unpack(const Node* saved_for) const;
+  // Whether it was written since; nobody knows of a value with hooks. The other form refuses it.
+  bool was_written() const { return data_.defined() && data_.impl()->version() != version_; }
+  // From now on it counts as written if `other` does.
+  void expect_version_of(const SavedValue& other) { version_ = other.version_; }
+  void check_version(const Node* saved_for) const;
   void reset();  // frees the value; unpack is an error afterwards
   bool is_freed() const { return freed_; }
   // What is kept, for those who look for references: the tensor, or what a pack hook made of it.
@@ -47,7 +52,6 @@ class SavedValue {
   bool is_packed() const { return rare_ && rare_->unpack; }
   void pack(const PackHook& pack, UnpackHook unpack);
   Tensor with_history(Tensor data, const Node* saved_for) const;
-  void check_version(const Node* saved_for) const;
 
   Tensor data_;  // the original, or a detached alias
   Ref<Rare> rare_;

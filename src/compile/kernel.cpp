@@ -15,25 +15,32 @@ using capture::Function;
 using ir::Role;
 using ir::ValueId;
 
-Kernel::Kernel(Function function, KernelOptions options)
-    : function_(std::move(function)), options_(std::move(options)) {
+Kernel::Kernel(Function function, KernelOptions options, std::vector<ValueId> known)
+    : function_(std::move(function)), options_(std::move(options)), known_(std::move(known)) {
   if (!options_.forward) options_.forward = compile_default;
   if (!options_.backward) options_.backward = compile_default;
   if (!options_.partition) options_.partition = passes::partition_default;
 }
 
-static void add_seeds(const capture::Tracer& tracer, ir::Ends& inputs) {
-  for (size_t i = 0; i < tracer.drawn.size(); i++) {
-    inputs.add(tracer.drawn[i].seed, {Role::Kind::seed, static_cast<int64_t>(i)});
+// What the graph of a forward is given: inputs, known values, seeds.
+ir::Ends Kernel::forward_inputs() const {
+  ir::Ends inputs;
+  for (size_t i = 0; i < function_.inputs.size(); i++) {
+    inputs.add(function_.inputs[i].value, function_.input_roles[i]);
   }
+  for (size_t i = 0; i < known_.size(); i++) {
+    inputs.add(known_[i], {Role::Kind::saved, static_cast<int64_t>(i)});
+  }
+  const auto& drawn = function_.trace->tracer.drawn;
+  for (size_t i = 0; i < drawn.size(); i++) {
+    inputs.add(drawn[i].seed, {Role::Kind::seed, static_cast<int64_t>(i)});
+  }
+  return inputs;
 }
 
 passes::JointGraph Kernel::joint(const Function& gradient) const {
   passes::JointGraph joint{function_.trace->tracer.graph, function_.end, {}, {}, {}};
-  for (const Function::In& in : function_.inputs) joint.inputs.push_back(in.value);
-  for (const capture::Tracer::Drawn& drawn : function_.trace->tracer.drawn) {
-    joint.inputs.push_back(drawn.seed);
-  }
+  joint.inputs = forward_inputs().values;
   for (const Function::Out& out : function_.outputs) joint.results.push_back(out.value);
   for (const Function::Out& out : gradient.outputs) joint.gradients.push_back(out.value);
   return joint;
@@ -64,29 +71,33 @@ void Kernel::find_used(Forward& forward) const {
   for (const Kept& kept : forward.kept) {
     if (kept.from == Kept::From::input) used[forward.graph.inputs[kept.index]] = true;
   }
-  for (size_t i = 0; i < function_.inputs.size(); i++) {
+  for (size_t i = 0; i < function_.inputs.size() + known_.size(); i++) {
     forward.used.push_back(used[forward.graph.inputs[i]]);
   }
 }
 
 Kernel::Forward Kernel::make_forward(bool record) {
   Forward result;
-  ir::Ends inputs, outputs;
+  ir::Ends outputs;
   if (record) {
     capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
     Function gradient = capture::gradient_of(function_, all, false);
     std::scoped_lock lock(*function_.mutex);
     result.saved = options_.partition(joint(gradient));
-    for (const Function::Out& out : gradient.outputs) {
-      result.reached.push_back(out.value != ir::kNoValue);
+    result.watched = gradient.reads_outputs;
+    result.reach = capture::reach_of(function_);
+    for (const Function::Out& out : function_.outputs) {
+      if (!out.differentiable) continue;
+      Function saved;
+      capture::find_saved(function_, out, saved);
+      result.watched.insert(result.watched.end(), saved.reads_outputs.begin(),
+                            saved.reads_outputs.end());
+      result.watched_behind.push_back(watched_by(saved));
     }
   }
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
-  for (size_t i = 0; i < function_.inputs.size(); i++) {
-    inputs.add(function_.inputs[i].value, function_.input_roles[i]);
-  }
-  add_seeds(tracer, inputs);
+  ir::Ends inputs = forward_inputs();
   for (const Function::Out& out : function_.outputs) outputs.add(out.value, out.role);
   auto place = [](const std::vector<ValueId>& values, ValueId value) {
     return static_cast<size_t>(std::find(values.begin(), values.end(), value) - values.begin());
@@ -104,7 +115,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
       outputs.add(saved.value, {Role::Kind::saved, static_cast<int64_t>(result.kept.size() - 1)});
     }
   }
-  result.graph = ir::cut(tracer.graph, inputs, outputs);
+  result.graph = ir::cut(tracer.graph, inputs, outputs, function_.checked);
   finish(result.graph, "forward");
   find_used(result);
   result.graph.overwrites = !record;
@@ -117,6 +128,10 @@ Kernel::Forward& Kernel::forward(bool record) {
   auto& made = record ? training_ : inference_;
   if (!made) made = std::make_unique<Forward>(make_forward(record));
   return *made;
+}
+
+const Dims& Kernel::input_strides(size_t i) const {
+  return function_.trace->tracer.graph.values[function_.inputs[i].value].strides;
 }
 
 const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph; }
@@ -148,9 +163,7 @@ static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
   return kept;
 }
 
-Backward Kernel::make_backward(const capture::Tangents& tangents, const Tensors& inputs_of_call) {
-  Function gradient = capture::gradient_of(function_, tangents, false, &inputs_of_call);
-  std::scoped_lock lock(*function_.mutex);
+ir::Graph Kernel::cut_backward(const Function& gradient) const {
   ir::Ends inputs, outputs;
   for (size_t i = 0; i < training_->saved.size(); i++) {
     inputs.add(training_->saved[i].value, {Role::Kind::saved, static_cast<int64_t>(i)});
@@ -158,38 +171,65 @@ Backward Kernel::make_backward(const capture::Tangents& tangents, const Tensors&
   for (size_t i = function_.inputs.size(); i < gradient.inputs.size(); i++) {
     inputs.add(gradient.inputs[i].value, gradient.input_roles[i]);
   }
-  Backward result;
   for (const Function::Out& out : gradient.outputs) outputs.add(out.value, out.role);
-  ir::Graph graph = ir::cut(function_.trace->tracer.graph, inputs, outputs);
+  return ir::cut(function_.trace->tracer.graph, inputs, outputs);
+}
+
+std::vector<size_t> Kernel::watched_by(const Function& gradient) const {
+  std::vector<size_t> watched = gradient.reads_inputs;
+  for (size_t i : gradient.reads_outputs) watched.push_back(function_.inputs.size() + i);
+  return watched;
+}
+
+Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
+  Function gradient =
+      capture::gradient_of(function_, request.tangents, false, &inputs, request.wanted);
+  std::scoped_lock lock(*function_.mutex);
+  Backward result;
+  ir::Graph graph = cut_backward(gradient);
   finish(graph, "backward");
   result.saved = drop_unused_inputs(graph, training_->saved.size());
   result.run = options_.backward(graph);
+  result.watched = watched_by(gradient);
   return result;
 }
 
-const Backward& Kernel::backward(const capture::Tangents& tangents, const Tensors& inputs) {
+const Backward& Kernel::backward(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
-  auto found = backwards_.find(tangents);
+  auto found = backwards_.find(request);
   if (found == backwards_.end())
-    found = backwards_.emplace(tangents, make_backward(tangents, inputs)).first;
+    found = backwards_.emplace(request, make_backward(request, inputs)).first;
   return found->second;
 }
 
-Kernel& Kernel::gradient(const capture::Tangents& tangents, const Tensors& inputs) {
+const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
-  auto& made = gradients_[tangents];
-  if (!made) {
-    made = Ref<Kernel>::adopt(
-        new Kernel(capture::gradient_of(function_, tangents, true, &inputs), options_));
+  Again& made = gradients_[request];
+  if (!made.kernel) {
+    Function gradient =
+        capture::gradient_of(function_, request.tangents, true, &inputs, request.wanted);
+    made.watched = watched_by(gradient);
+    made.through = capture::outputs_behind(function_, gradient);
+    std::vector<ValueId> known;  // as in eager code, what was saved is not computed again
+    for (size_t i = 0; i < training_->saved.size(); i++) {
+      bool is_input = training_->kept[i].from == Kept::From::input;
+      size_t place = training_->kept[i].index - function_.inputs.size();
+      if (is_input && place >= known_.size()) continue;  // inputs and seeds are given anyway
+      made.known.push_back(i);
+      known.push_back(training_->saved[i].value);
+    }
+    made.kernel = Ref<Kernel>::adopt(new Kernel(std::move(gradient), options_, std::move(known)));
   }
-  return *made;
+  return made;
 }
 
-Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
+Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
+                     Ref<KernelNode>* made) {
   Forward& forward = this->forward(record);
   Tensors given = inputs;
-  given.insert(given.end(), seeds.begin(), seeds.end());
-  Tensors values = forward.run(std::move(given));
+  for (const Tensors* more : {&known, &seeds})
+    given.insert(given.end(), more->begin(), more->end());
+  Tensors values = forward.run(given);
   if (values.size() != forward.graph.outputs.size()) {
     fail("a compiled forward returned {} values; expected {}, one per output of its graph",
          values.size(), forward.graph.outputs.size());
@@ -212,11 +252,11 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
   }
   for (const Kept& kept : forward.kept) {
     bool input = kept.from == Kept::From::input;
-    const Tensor& value = !input                       ? values[kept.index]
-                          : kept.index < inputs.size() ? inputs[kept.index]
-                                                       : seeds[kept.index - inputs.size()];
+    const Tensor& value = input ? given[kept.index] : values[kept.index];
     node->keep(value, kept.from == Kept::From::output);
   }
+  node->watch_outputs(values, forward.watched);
+  if (made) *made = node;
   autograd::node_created([&] { return Ref<autograd::Node>(node); });
   values.resize(function_.outputs.size());
   return values;

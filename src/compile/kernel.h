@@ -18,27 +18,43 @@ struct KernelOptions {
   bool passes = true;             // false: graphs reach the back ends as they were captured
 };
 
-// The backward for the gradients that come: which of them do is part of what is captured.
+// What a backward is asked for: the gradients that come, and those that someone wants. Each
+// combination is captured when it first comes.
+struct Request {
+  capture::Tangents tangents;
+  std::vector<bool> wanted;  // of the inputs that need a gradient
+  auto operator<=>(const Request&) const = default;
+};
 struct Backward {
   GraphCallable run;
-  std::vector<size_t> saved;  // which of the saved values it reads
+  std::vector<size_t> saved;    // which of the saved values it reads
+  std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
 };
+
+class KernelNode;
 
 class Kernel : public Counted {
  public:
-  Kernel(capture::Function function, KernelOptions options);
+  // `known`: values beside the inputs that its calls are given too.
+  Kernel(capture::Function function, KernelOptions options, std::vector<ir::ValueId> known = {});
   static void destroy(Kernel* kernel) { delete kernel; }
 
   const capture::Function& function() const { return function_; }
-  // Runs on real tensors, one per input, with the seeds of its random numbers. Outputs that are
-  // differentiable get this call as their history when `record`.
-  Tensors call(const Tensors& inputs, const Tensors& seeds, bool record);
+  // Runs on real tensors, one per input and known value, with the seeds of its random numbers.
+  // Outputs that are differentiable get this call as their history when `record`: the node that is
+  // put into `made`.
+  Tensors call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
+               Ref<KernelNode>* made = nullptr);
 
   const ir::Graph& forward_graph(bool record);
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
-  // Whether the i-th of the inputs that need a gradient gets one.
-  bool reaches(size_t i) const { return training_->reached[i]; }
-  // Whether a recorded call reads or keeps the i-th input.
+  const Dims& input_strides(size_t i) const;
+  // Which inputs, then outputs, the nodes behind a differentiable output have saved.
+  const std::vector<size_t>& watched_behind(size_t output) const {
+    return training_->watched_behind[output];
+  }
+  const capture::Reach& reach() const { return training_->reach; }
+  // Whether a recorded call reads or keeps the i-th input, or known value after them.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
 
@@ -55,24 +71,38 @@ class Kernel : public Counted {
     std::vector<passes::Saved> saved;
     std::vector<Kept> kept;
     std::vector<Dims> saved_strides;
-    std::vector<bool> reached, used;
+    std::vector<size_t> watched;  // outputs that eager code would have saved
+    std::vector<std::vector<size_t>> watched_behind;
+    capture::Reach reach;
+    std::vector<bool> used;
+  };
+  // A gradient that can be differentiated in its turn.
+  struct Again {
+    Ref<Kernel> kernel;
+    std::vector<size_t> watched;
+    std::vector<size_t> known;      // which of the saved values its calls are given
+    std::vector<uint32_t> through;  // differentiable outputs that its own gradient goes through
   };
   Forward& forward(bool record);
   Forward make_forward(bool record);
   // For a call with these inputs, see gradient_of.
-  const Backward& backward(const capture::Tangents& tangents, const Tensors& inputs);
-  Backward make_backward(const capture::Tangents& tangents, const Tensors& inputs);
-  Kernel& gradient(const capture::Tangents& tangents, const Tensors& inputs);
+  const Backward& backward(const Request& request, const Tensors& inputs);
+  Backward make_backward(const Request& request, const Tensors& inputs);
+  const Again& gradient(const Request& request, const Tensors& inputs);
+  std::vector<size_t> watched_by(const capture::Function& gradient) const;
+  ir::Graph cut_backward(const capture::Function& gradient) const;
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
+  ir::Ends forward_inputs() const;
 
   capture::Function function_;
   KernelOptions options_;
+  std::vector<ir::ValueId> known_;
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
-  std::map<capture::Tangents, Backward> backwards_;
-  std::map<capture::Tangents, Ref<Kernel>> gradients_;
+  std::map<Request, Backward> backwards_;
+  std::map<Request, Again> gradients_;
 };
 
 }  // namespace fg::compiler

@@ -1,5 +1,6 @@
 #include "compile/kernel_node.h"
 
+#include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
 
@@ -11,7 +12,8 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
     const capture::Function::In& in = kernel_->function().inputs[i];
     if (!in.needs_grad) continue;
     // No edge to what no gradient reaches: nobody shall run this node for it.
-    bool reached = kernel_->reaches(next_edges().size());
+    bool reached = false;
+    for (const std::vector<bool>& from : kernel_->reach()) reached |= from[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -24,23 +26,70 @@ void KernelNode::check_watched(uint32_t output) const {
     if (!out.differentiable || output-- > 0) continue;
     if (!out.inner) return;
     fail(
-        "{}: a hook on, or the gradient of, a result that the compiled function itself uses for "
-        "another result would miss that part; return a clone() of it from the function",
+        "{}: a hook on, or the gradient of, a result that the compiled function itself has a hook "
+        "on, or uses for another result, would miss that part; return a clone() of it from the "
+        "function",
         name());
+  }
+}
+
+bool KernelNode::leads_to_wanted(uint32_t output) const {
+  const std::vector<bool>& reached = kernel_->reach()[output];
+  for (size_t i = 0; i < reached.size(); i++) {
+    if (reached[i] && should_compute(i)) return true;
+  }
+  return false;
+}
+
+// Where saved-tensor hooks pack what is saved, nobody compares versions.
+void KernelNode::watch_input(size_t i, const Tensor& input) {
+  if (graph_counters.saved_tensor_hooks > 0) return;
+  watched_.emplace(i, autograd::SavedValue(alias(input), false));
+}
+
+void KernelNode::watch_outputs(const Tensors& outputs, const std::vector<size_t>& which) {
+  if (graph_counters.saved_tensor_hooks > 0) return;
+  size_t before = kernel_->function().inputs.size();
+  for (size_t i : which) {
+    if (outputs[i].defined()) watched_.emplace(before + i, autograd::SavedValue(outputs[i], true));
+  }
+}
+
+// A backward() without inputs runs all nodes, also those that lead to no leaf.
+void KernelNode::check_all_versions(const capture::Tangents& kinds) const {
+  autograd::GraphTask* task = autograd::current_task();
+  if (task && task->restricted) return;
+  for (size_t k = 0; k < kinds.size(); k++) {
+    if (kinds[k] != capture::Tangent::none) check_versions(kernel_->watched_behind(k));
+  }
+}
+
+void KernelNode::check_versions(const std::vector<size_t>& watched) const {
+  for (size_t i : watched) {
+    if (auto found = watched_.find(i); found != watched_.end()) {
+      found->second.check_version(this);
+    } else if (i < saved_inputs_.size() && saved_inputs_[i].held().defined()) {
+      saved_inputs_[i].check_version(this);
+    }
   }
 }
 
 void KernelNode::release_variables() {
   Locked locked(lock_);
   released_ = true;
+  watched_.clear();
+  first_ = nullptr;
   for (auto* values : {&saved_, &saved_inputs_}) {
     for (autograd::SavedValue& value : *values) value.reset();
   }
 }
 
-// A gradient, or what a hook unpacked, in the layout that the backward was captured with.
+// A gradient, or what a hook unpacked, in the layout that the backward was captured with: the same
+// to autograd.
 static Tensor in_layout(Tensor tangent, const Dims& strides) {
   if (tangent.strides() == strides) return tangent;
+  autograd::Edge edge = autograd::gradient_edge(tangent);
+  NoGradGuard no_grad;
   // What is repeated is stored once.
   Tensor part = tangent;
   for (size_t i = 0; i < strides.size(); i++) {
@@ -49,7 +98,9 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
   }
   Tensor result = empty_strided_tensor(part.sizes(), strides, tangent.dtype());
   result.copy_(part);
-  return part.is_same(tangent) ? result : result.expand(tangent.sizes());
+  if (!part.is_same(tangent)) result = alias(result.expand(tangent.sizes()));
+  if (edge.is_valid()) autograd::set_gradient_edge(result, std::move(edge));
+  return result;
 }
 
 // The inputs as they are now, to be recognised; a packed one stays packed.
@@ -61,12 +112,14 @@ Tensors KernelNode::held_inputs() {
   return inputs;
 }
 
-Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
-  const Backward& backward = kernel_->backward(kinds, held_inputs());
+Tensors KernelNode::run(const Request& request, Tensors tangents) {
+  const Backward& backward = kernel_->backward(request, held_inputs());
   Tensors inputs;
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
+    check_all_versions(request.tangents);
+    check_versions(backward.watched);
     for (size_t i : backward.saved) {
       inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
     }
@@ -75,25 +128,70 @@ Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
   return backward.run(std::move(inputs));
 }
 
-Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) {
-  Kernel& gradient = kernel_->gradient(kinds, held_inputs());
-  Tensors inputs;
+Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
+  const Kernel::Again& again = kernel_->gradient(request, held_inputs());
+  Kernel& gradient = *again.kernel;
+  Tensors inputs, known;
+  std::vector<size_t> written;
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
+    check_all_versions(request.tangents);
+    check_versions(again.watched);
+    size_t edge = 0;
     for (size_t i = 0; i < saved_inputs_.size(); i++) {
-      // What is not read may have been written since.
+      const capture::Function::In& in = kernel_->function().inputs[i];
       const Tensor& held = saved_inputs_[i].held();
-      Tensor input = gradient.uses(i) || !held.defined() ? saved_inputs_[i].unpack(this) : held;
-      inputs.push_back(in_layout(input, kernel_->function().inputs[i].leaf.strides()));
+      bool read = gradient.uses(i) || !held.defined();
+      Tensor input = read ? saved_inputs_[i].unpack(this) : held;
+      // What is not read may have been written since, and have another history now.
+      if (!read && saved_inputs_[i].was_written()) {
+        written.push_back(i);
+        input = alias(input);
+        if (in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
+      }
+      edge += in.needs_grad;
+      inputs.push_back(in_layout(input, kernel_->input_strides(i)));
+    }
+    size_t next = saved_inputs_.size() + tangents.size();
+    for (size_t i : again.known) {
+      bool used = gradient.uses(next++);
+      known.push_back(used ? in_layout(alias(saved_[i].unpack(this)), kernel_->saved_strides(i))
+                           : Tensor());
     }
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
-  return gradient.call(inputs, seeds_, true);
+  Ref<KernelNode> made;
+  Tensors results = gradient.call(inputs, known, seeds_, true, &made);
+  if (!made) return results;
+  for (size_t i : written) made->saved_inputs_[i].expect_version_of(saved_inputs_[i]);
+  if (!again.through.empty()) {
+    made->first_ = Ref<Node>::share(this);
+    made->through_ = again.through;
+  }
+  return results;
+}
+
+// Where eager code saved a result, its second derivative goes through that result once more.
+void KernelNode::check_hooks_of_first() const {
+  autograd::NodeHooks* hooks = first_ ? first_->hooks() : nullptr;
+  if (!hooks) return;
+  for (uint32_t output : through_) {
+    bool watched = hooks->retain_grad.count(static_cast<int>(output)) > 0;
+    for (const auto& hook : hooks->tensor.entries) {
+      watched |= hook.index == static_cast<int>(output);
+    }
+    if (!watched) continue;
+    fail(
+        "{}: a hook on, or the gradient of, a result of a compiled function would miss the part "
+        "that a second derivative adds to it; return a clone() of it from the function",
+        name());
+  }
 }
 
 Tensors KernelNode::apply(Tensors&& grads) {
-  capture::Tangents kinds;
+  Request request;
+  capture::Tangents& kinds = request.tangents;
   Tensors tangents;
   for (const capture::Function::Out& out : kernel_->function().outputs) {
     if (!out.differentiable) continue;
@@ -105,8 +203,10 @@ Tensors KernelNode::apply(Tensors&& grads) {
     tangents.push_back(in_layout(std::move(grad), capture::tangent_strides(out.inside)));
   }
   if (tangents.empty()) return Tensors(next_edges().size());
-  return modes.grad_enabled ? run_again(kinds, std::move(tangents))
-                            : run(kinds, std::move(tangents));
+  check_hooks_of_first();
+  for (size_t i = 0; i < next_edges().size(); i++) request.wanted.push_back(should_compute(i));
+  return modes.grad_enabled ? run_again(request, std::move(tangents))
+                            : run(request, std::move(tangents));
 }
 
 }  // namespace fg::compiler

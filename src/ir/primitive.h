@@ -54,6 +54,7 @@ struct PrimitiveInfo {
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool shares_input = false;  // the output is the memory of its input, though no view to autograd
   bool from_storage = false;  // a view whose offset counts from the storage, not from its input
+  bool raises = false;  // whether it fails depends on elements: it runs if its result is unused
   bool has_gradient = false;
   Gradient gradient;
 };
@@ -79,6 +80,13 @@ class Interpreter {
     (void)tensor;
     (void)what;
   }
+  // A tensor is about to take the layout of a view of itself: t_(), squeeze_().
+  virtual void reshaping(const Tensor& self, const Tensor& view) {
+    (void)self;
+    (void)view;
+  }
+  // A backward reads what was saved for it.
+  virtual void unpacked(const Tensor& saved) { (void)saved; }
 };
 
 // The choke point: evaluate (or interpret), then record for gradients.
@@ -98,6 +106,10 @@ struct Primitive : PrimitiveInfo {
   }
   Primitive&& sharing_input() && {
     shares_input = true;
+    return std::move(*this);
+  }
+  Primitive&& raising() && {
+    raises = true;
     return std::move(*this);
   }
   Primitive&& drawing(Dim (*numbers)(Operands inputs, const void* params)) && {

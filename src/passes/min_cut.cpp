@@ -46,7 +46,8 @@ class MinCut {
         reader_(graph_.values.size(), kNone),
         whole_(graph_.values.size(), kNone),
         is_input_(graph_.values.size()),
-        may_save_(graph_.values.size(), true) {
+        may_save_(graph_.values.size(), true),
+        saved_result_(graph_.values.size()) {
     for (uint32_t i = 0; i < graph_.operations.size(); i++) {
       const Operation& operation = graph_.operations[i];
       for (int k = 0; k < operation.outputs(); k++) {
@@ -77,15 +78,26 @@ class MinCut {
   // Inputs and results may be written to after the forward; where the backward of an eager program
   // reads them too, that is an error there and here.
   void forbid_what_the_caller_sees() {
-    std::vector<bool> seen = is_input_;
+    std::vector<bool> seen = is_input_, is_result(seen.size());
     for (ValueId result : joint_.results) {
-      if (result != kNoValue) seen[memory_.root[result]] = true;
+      if (result != kNoValue) seen[memory_.root[result]] = is_result[memory_.root[result]] = true;
     }
     for (ValueId value = 0; value < seen.size(); value++) {
       const Operation* maker = forward_maker(value);
       if (seen[memory_.root[value]] || (maker && is_free(*maker))) may_save_[value] = false;
     }
-    for (const Saved& saved : partition_default(joint_)) may_save_[saved.value] = true;
+    for (const Saved& saved : partition_default(joint_)) {
+      may_save_[saved.value] = true;
+      ValueId root = memory_.root[saved.value];
+      saved_result_[root] = saved_result_[root] || (is_result[root] && !is_input_[root]);
+    }
+  }
+  // It would be computed again from what the caller may have written to, where an eager program
+  // reads what it saved itself.
+  bool reads_saved_result(const Operation& operation) const {
+    return std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](ValueId input) {
+      return input != kNoValue && saved_result_[memory_.root[input]];
+    });
   }
 
   // An operation that must find all of a value in memory, seen from another one that reads it.
@@ -137,13 +149,14 @@ class MinCut {
   }
 
   // Why a value is not computed again.
-  enum class Refusal : uint8_t { none, input, random, expensive, small, whole };
+  enum class Refusal : uint8_t { none, input, random, expensive, small, whole, shown };
   Refusal refusal(ValueId value) const {
     if (is_input_[value]) return Refusal::input;
     const Operation& operation = *forward_maker(value);
     if (is_free(operation) || shares_memory(operation)) return Refusal::none;
     if (operation.is_random()) return Refusal::random;
     if (!is_fusible(operation) || operation.outputs() > 1) return Refusal::expensive;
+    if (reads_saved_result(operation)) return Refusal::shown;
     if (operation.primitive->kind == Kind::reduce) {
       const ir::ValueInfo& input = graph_.values[operation.inputs[0]];
       if (4 * bytes_of(graph_.values[value]) < bytes_of(input)) return Refusal::small;
@@ -163,6 +176,8 @@ class MinCut {
         return name_of(maker_[value]) + " is not computed again";
       case Refusal::small:
         return name_of(maker_[value]) + " made it small";
+      case Refusal::shown:
+        return "made of a result, which may be written to";
       case Refusal::whole:
         return "the backward needs all of it for " + name_of(whole_[value]);
       default:
@@ -252,6 +267,7 @@ class MinCut {
   std::vector<uint32_t> reader_;    // an operation of the backward, or kGradient
   std::vector<uint32_t> whole_;     // one that needs all of it in memory
   std::vector<bool> is_input_, may_save_;
+  std::vector<bool> saved_result_;  // by root: a result that partition_default saves
 };
 
 }  // namespace

@@ -73,6 +73,23 @@ TEST(MinCut, saves_no_result_that_an_eager_program_would_not_save_F2) {
             "compute again %6 float32[4, 4]: tanh is cheap, and what it reads is there\n");
 }
 
+TEST(MinCut, computes_nothing_again_from_a_result_that_is_saved_F2) {
+  // The gradient of %5 alone reads %4 in an eager program, whatever became of %3.
+  Joint shown = parse_joint(R"(graph(%0: float32[4, 2] argument 0, %1: float32[2, 4] argument 1,
+                       %2: float32[4, 4] tangent 0, %6: float32[4, 4] tangent 1) {
+    %3: float32[4, 4] = mm(%0, %1)
+    %4: float32[4, 4] = exp(%3)
+    %5: float32[4, 4] = tanh(%3)
+    %7: float32[4, 4] = mul(%2, %3) backward
+    %8: float32[4, 4] = mul(%6, %4) backward
+    %9: float32[4, 4] = add(%7, %8) backward
+    return %3: output 0, %5: output 1, %9: gradient 0
+  })");
+  EXPECT_EQ(plan_of(shown),
+            "save %3 float32[4, 4]: mm is not computed again; read by mul\n"
+            "save %4 float32[4, 4]: made of a result, which may be written to; read by mul\n");
+}
+
 TEST(MinCut, draws_random_numbers_once_and_multiplies_matrices_once_F2) {
   Joint dropout = parse_joint(R"(graph(%0: float32[4, 4] argument 0, %1: float32[4, 4] tangent 0,
                          %2: int64[2] seed 0) {
