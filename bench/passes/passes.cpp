@@ -1,5 +1,5 @@
-// Nanoseconds per operation of each pass, at 5,000 and at 100,000 operations. One JSON line per
-// case.
+// Nanoseconds per operation of capture and of each pass, at 5,000 and at 100,000 operations. One
+// JSON line per case.
 #include "passes/passes.h"
 
 #include <malloc.h>
@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <functional>
 
+#include "bench/passes/capture.h"
 #include "bench/passes/graphs.h"
 
 namespace fg::bench {
@@ -47,6 +48,41 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"partition_default", [](ir::Graph& g) { partition(g, passes::partition_default); }},
     {"partition_min_cut", [](ir::Graph& g) { partition(g, passes::partition_min_cut); }}};
 
+void report(const char* name, const std::string& shape, const double (&nanoseconds)[2]) {
+  for (size_t i = 0; i < 2; i++) {
+    std::printf("{\"case\": \"%s %s\", \"operations\": %zu, \"unit\": \"ns\", \"value\": %.2f}\n",
+                name, shape.c_str(), kSizes[i], nanoseconds[i]);
+  }
+}
+
+// Nanoseconds per operation of the graph that a capture gives. Small functions are captured as
+// often as is needed to get as many operations, and all graphs are kept.
+template <class Capture>
+double capture_once(const std::string& shape, size_t size, const Capture& capture) {
+  Tensor x = ones({16}).requires_grad_();
+  capture::Body body = function_of_shape(shape, size);
+  std::vector<ir::Graph> graphs;
+  size_t operations = 0;
+  double seconds = seconds_of([&] {
+    for (size_t done = 0; done < kOperations; done += size) {
+      graphs.push_back(capture(body, Tensors{x}));
+      operations += graphs.back().operations.size();
+    }
+  });
+  return 1e9 * seconds / static_cast<double>(operations);
+}
+
+template <class Capture>
+void measure_capture(const char* name, const std::string& shape, const Capture& capture) {
+  double best[] = {1e9, 1e9};
+  for (size_t round = 0; round < kRounds; round++) {
+    for (size_t i = 0; i < 2; i++) {
+      best[i] = std::min(best[i], capture_once(shape, kSizes[i], capture));
+    }
+  }
+  report(name, shape, best);
+}
+
 // The best of several rounds, sizes in turn.
 void measure(const std::string& shape) {
   std::vector<ir::Graph> graphs;
@@ -57,12 +93,11 @@ void measure(const std::string& shape) {
   for (const auto& [name, pass] : kPasses) {
     double best[] = {1e9, 1e9};
     for (size_t round = 0; round < kRounds; round++) {
-      for (size_t i = 0; i < 2; i++) best[i] = std::min(best[i], one_round(graphs[i], pass));
+      for (size_t i = 0; i < 2; i++) {
+        best[i] = std::min(best[i], 1e9 * one_round(graphs[i], pass) / kOperations);
+      }
     }
-    for (size_t i = 0; i < 2; i++) {
-      std::printf("{\"case\": \"%s %s\", \"operations\": %zu, \"unit\": \"ns\", \"value\": %.2f}\n",
-                  name, shape.c_str(), kSizes[i], 1e9 * best[i] / kOperations);
-    }
+    report(name, shape, best);
   }
 }
 
@@ -73,5 +108,11 @@ int main() {
   // Memory is kept: otherwise large graphs measure what fresh pages cost in the kernel.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  for (const char* shape : {"chain", "wide", "random"}) fg::bench::measure(shape);
+  for (const char* shape : {"chain", "wide", "random"}) {
+    auto forward = [](const auto& body, const auto& x) { return fg::capture::forward(body, x); };
+    auto joint = [](const auto& body, const auto& x) { return fg::capture::joint(body, x); };
+    fg::bench::measure_capture("capture forward", shape, forward);
+    fg::bench::measure_capture("capture joint", shape, joint);
+    fg::bench::measure(shape);
+  }
 }

@@ -358,7 +358,7 @@ void Tracer::evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, c
   if (primitive.kind == ir::Kind::view) {
     return add_view(primitive, given[0], params, metas[0], outputs[0]);
   }
-  if (!primitive.params->empty) operation.params = primitive.params->share(params);
+  give_numbers(operation, params);
   if (operation.is_random()) draw(operation, operands, params, metas[0]);
   for (int i = 0; i < primitive.outputs; i++) {
     outputs[i] = abstract_tensor(metas[i].sizes, ir::strides_of(metas[i]), 0, metas[i].dtype);

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "autograd/active_hooks.h"
+#include "base/error.h"
 #include "ir/graph.h"
 
 namespace fg::capture {
@@ -85,6 +86,9 @@ class Tracer : public ir::Interpreter {
   bool write(const Tensor& self, const Tensor& value) override;
   Tensor stand_in(const Tensor& tensor) override;
   void asked(const Tensor& tensor, const char* what) override;
+  Scalar symbol_of(const Tensor& number) override;
+  Tensor symbol_tensor(uint32_t symbol) override;
+  void symbol_asked(uint32_t symbol) override;
 
  private:
   struct Geometry {
@@ -125,6 +129,7 @@ class Tracer : public ir::Interpreter {
   void add(ir::Operation operation);
   ir::ValueId call(const ir::PrimitiveInfo& primitive, std::vector<ir::ValueId> inputs,
                    ir::ParamsRef params, ir::ValueInfo info);
+  void give_numbers(ir::Operation& operation, const void* params);
   uint32_t source();
 
   std::vector<bool> fresh_;                       // by value: in memory of its own
@@ -136,7 +141,17 @@ class Tracer : public ir::Interpreter {
   std::unordered_map<const Storage*, Tensor> inside_storage_;
   std::unordered_map<const TensorImpl*, std::pair<Tensor, ViewStep>> steps_;
   std::unordered_map<std::string, uint32_t> sources_;
+  Tensors symbols_;  // what stands for numbers of unknown value
 };
+
+// The value of a number is asked for that is an argument, or was computed from some.
+class NumberAsked : public Error {
+ public:
+  using Error::Error;
+};
+// Those arguments, of this thread since they were last taken.
+const std::vector<size_t>& asked_inputs();
+std::vector<size_t> take_asked_inputs();
 
 // Whether all elements of `part` lie within those of `whole`, in one storage.
 bool contains_memory(const Tensor& whole, const Tensor& part);

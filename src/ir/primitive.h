@@ -76,6 +76,11 @@ class Interpreter {
     (void)tensor;
     (void)what;
   }
+  // Numbers of unknown value: the symbol for what a tensor will hold, what stands for a symbol, and
+  // the refusal of who wants to know the value.
+  virtual Scalar symbol_of(const Tensor& number) { return number.item(); }
+  virtual Tensor symbol_tensor(uint32_t symbol) { return (void)symbol, Tensor(); }
+  virtual void symbol_asked(uint32_t symbol) { (void)symbol; }
 };
 
 // The choke point: evaluate (or interpret), then record for gradients.
