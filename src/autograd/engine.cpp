@@ -70,10 +70,7 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
       stack.push_back({node, 0});
     }
   };
-  auto leads_to_target = [&](Node* node) {
-    NodeState* state = task.find(node);
-    return state && (state->needed || !state->captures.empty());
-  };
+  CurrentTask current(&task);  // nodes are asked what they lead to
   for (const Edge& root : roots) {
     push(root.node.get());
     while (!stack.empty()) {
@@ -86,8 +83,21 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
       }
       stack.pop_back();
       for (const Edge& edge : node->next_edges()) {
-        if (edge.is_valid() && leads_to_target(edge.node.get())) task.state(node).needed = true;
+        if (edge.is_valid() && task_wants(edge)) task.state(node).needed = true;
       }
+      if (node->num_outputs() > 1) task.find_unwanted(node);
+    }
+  }
+}
+
+// Where a node is wanted for some of its outputs alone, nodes that lead to others do not run: it
+// need not wait for them.
+void forget_unneeded(GraphTask& task, uint64_t min_topological) {
+  if (!task.leaves_out_some) return;
+  for (NodeState& state : task.states()) {
+    if (state.needed || state.node->topological_nr() < min_topological) continue;
+    for (const Edge& edge : state.node->next_edges()) {
+      if (edge.is_valid()) task.state(edge.node.get()).dependencies--;
     }
   }
 }
@@ -125,6 +135,9 @@ class Run {
     task_.current_node = node.get();
     Tensors grads = std::move(state.grads);
     grads.resize(std::max(grads.size(), node->num_outputs()));
+    for (uint32_t i = 0; state.unwanted && i < grads.size(); i++) {
+      if (state.leaves_out(i)) grads[i].reset();
+    }
     call_tensor_hooks(*node, grads);
     for (auto [output, result] : state.captures) task_.captured[result] = grads[output];
     if (task_.restricted && !state.needed) return;
@@ -241,6 +254,7 @@ Tensors run_backward(const std::vector<Edge>& roots, const Tensors& grads,
   count_dependencies(task, roots, min_topological);
   if (!targets.empty()) {
     mark_needed(task, roots, targets, options.accumulate, min_topological);
+    forget_unneeded(task, min_topological);
     if (!options.accumulate) task.captured.resize(targets.size());
   }
   {

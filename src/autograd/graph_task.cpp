@@ -46,10 +46,25 @@ GraphTask* current_task() { return innermost; }
 CurrentTask::CurrentTask(GraphTask* task) : outer_(std::exchange(innermost, task)) {}
 CurrentTask::~CurrentTask() { innermost = outer_; }
 
-bool task_wants(const Node* node) {
+bool task_wants(const Edge& edge) {
   if (!innermost || !innermost->restricted) return true;
-  NodeState* state = innermost->find(node);
-  return state && (state->needed || !state->captures.empty());
+  NodeState* state = innermost->find(edge.node.get());
+  if (!state || state->leaves_out(edge.input_nr)) return false;
+  return state->needed || !state->captures.empty();
+}
+
+// A node that stands for several functions leads to targets from some of its outputs only.
+void GraphTask::find_unwanted(Node* node) {
+  NodeState* state = find(node);
+  for (uint32_t i = 0; state && i < node->num_outputs(); i++) {
+    if (node->leads_to_wanted(i)) continue;
+    auto is_this = [&](auto& capture) { return capture.first == static_cast<int>(i); };
+    if (std::any_of(state->captures.begin(), state->captures.end(), is_this)) continue;
+    if (!state->unwanted) {
+      state->unwanted = std::make_unique<std::vector<bool>>(node->num_outputs());
+    }
+    (*state->unwanted)[i] = leaves_out_some = true;
+  }
 }
 
 static GraphTask& task_or_fail(const char* who) {

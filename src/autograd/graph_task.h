@@ -2,6 +2,7 @@
 #pragma once
 
 #include <deque>
+#include <memory>
 #include <queue>
 
 #include "autograd/introspection.h"
@@ -15,6 +16,10 @@ struct NodeState {
   bool needed = true;                         // on a path to a requested input
   Tensors grads;                              // gradients gathered so far, one per forward output
   std::vector<std::pair<int, int>> captures;  // (output of the node, index of the result)
+  // By forward output: its gradient leads to nothing that was requested; none: each leads there.
+  std::unique_ptr<std::vector<bool>> unwanted;
+
+  bool leaves_out(uint32_t output) const { return unwanted && (*unwanted)[output]; }
 };
 
 class GraphTask {
@@ -24,6 +29,7 @@ class GraphTask {
   uint64_t id;
   bool keep_graph, create_graph;
   bool restricted = false;  // only nodes on a path to requested inputs run
+  bool leaves_out_some = false;
   Tensors captured;
   Node* current_node = nullptr;
 
@@ -31,6 +37,7 @@ class GraphTask {
   NodeState& state(Node* node, bool* fresh = nullptr);
   NodeState* find(const Node* node) const;
   std::deque<NodeState>& states() { return states_; }
+  void find_unwanted(Node* node);
 
  private:
   size_t place(const Node* node) const;
@@ -55,7 +62,7 @@ class CurrentTask {
   GraphTask* outer_;
 };
 
-// Whether the running task wants gradients to reach `node`; true outside of a task.
-bool task_wants(const Node* node);
+// Whether the running task wants a gradient to go along an edge; true outside of a task.
+bool task_wants(const Edge& edge);
 
 }  // namespace fg::autograd

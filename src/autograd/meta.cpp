@@ -194,6 +194,7 @@ Tensor Tensor::detach() const {
 }
 
 const Tensor& Tensor::detach_() const {
+  if (modes.interpreter) modes.interpreter->asked(*this, "is_view (in detach_)");
   if (is_view()) {
     fail(
         "detach_: a view cannot be detached in place, its base would still lead to it; use "

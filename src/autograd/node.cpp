@@ -65,7 +65,7 @@ bool Node::lost_last_reference() {
 
 bool Node::should_compute(size_t input) const {
   const Edge& edge = edges_[input];
-  return edge.is_valid() && task_wants(edge.node.get());
+  return edge.is_valid() && task_wants(edge);
 }
 
 std::map<std::string, std::any>& Node::metadata() { return ensure_hooks().metadata; }

@@ -123,6 +123,12 @@ class Node : public Faced {
   // Someone wants to see the gradient of a forward output on its way: refuses where it would be
   // only a part of it.
   virtual void check_watched(uint32_t output) const;
+  // Whether the running backward wants anything that the gradient of this forward output leads to.
+  // A node of several functions says no where the node of that function alone would not run.
+  virtual bool leads_to_wanted(uint32_t output) const {
+    (void)output;
+    return true;
+  }
   // `why` lives as long as the process.
   void refuse_watching(const char* why) { unwatchable_ = why; }
   // What the node keeps for backward, with PyTorch's names: "self", "other", "result".

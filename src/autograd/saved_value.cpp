@@ -95,7 +95,7 @@ void SavedValue::check_version(const Node* saved_for) const {
 
 Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
   if (!data.defined()) fail(ErrorKind::type, "an unpack hook returned no tensor; return a tensor");
-  if (!requires_grad_ && !output_) return data;
+  if (!requires_grad_) return data;  // indices, beside what has a gradient
   Tensor value = alias(data);
   if (output_) {
     // A view written in place has its history through its base; a strong link would be a cycle.
@@ -116,6 +116,7 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
 Tensor SavedValue::unpack(const Node* saved_for) const {
   if (freed_) refuse_freed(*saved_for);
   if (!defined_) return {};
+  if (modes.interpreter && data_.defined()) modes.interpreter->unpacked(data_);
   if (is_packed()) {
     Tensor unpacked;
     {

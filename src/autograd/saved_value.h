@@ -23,6 +23,8 @@ class SavedValue {
 
   // `saved_for` is the node that saved the value; outputs get it as their grad_fn.
   Tensor unpack(const Node* saved_for) const;
+  // Refuses what was written since; of a value without hooks.
+  void check_version(const Node* saved_for) const;
   void reset();  // frees the value; unpack is an error afterwards
   bool is_freed() const { return freed_; }
   // What is kept, for those who look for references: the tensor, or what a pack hook made of it.
@@ -47,7 +49,6 @@ class SavedValue {
   bool is_packed() const { return rare_ && rare_->unpack; }
   void pack(const PackHook& pack, UnpackHook unpack);
   Tensor with_history(Tensor data, const Node* saved_for) const;
-  void check_version(const Node* saved_for) const;
 
   Tensor data_;  // the original, or a detached alias
   Ref<Rare> rare_;

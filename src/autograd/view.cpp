@@ -36,6 +36,7 @@ void forget_view(const Tensor& result) {
 void become_view(const Tensor& self, const Tensor& view, const char* name) {
   refuse_outside(self, name);
   check_inplace(self, name, self.requires_grad());
+  if (modes.interpreter) modes.interpreter->reshaping(self, view);
   TensorImpl& impl = *self.impl();
   impl.set_layout(view.sizes(), view.strides());
   impl.offset = view.impl()->offset;

@@ -32,11 +32,6 @@ void check_input(const Lifted& input) {
     refuse(
         "the function gives an input another storage (set_data); assign to its elements instead");
   }
-  if (has_new_layout(input) && inside.requires_grad()) {
-    refuse(
-        "the function changes the shape of an input that requires grad in place; use the "
-        "out-of-place form");
-  }
   if (inside.is_leaf() && inside.requires_grad() != input.needs_grad) {
     refuse("the function changes requires_grad of an input");
   }
@@ -53,9 +48,9 @@ void check_input(const Lifted& input) {
   }
 }
 
-bool was_made_in_no_grad(const Tensor& view) {
-  autograd::AutogradMeta* meta = autograd::meta_of(view);
-  return meta && meta->view && meta->view.origin == autograd::ViewOrigin::no_grad;
+autograd::ViewOrigin origin_of(const Tensor& tensor) {
+  autograd::AutogradMeta* meta = autograd::meta_of(tensor);
+  return meta ? meta->view.origin : autograd::ViewOrigin::plain;
 }
 
 bool has_history(const Tensor& tensor) { return static_cast<bool>(tensor.grad_fn()); }
@@ -65,6 +60,7 @@ class Analysis {
   Analysis(Trace& trace, const Tensors& outputs) : trace_(trace) {
     for (const Tensor& output : outputs) {
       outputs_.push_back(output.defined() ? trace.tracer.stand_in(output) : output);
+      output_places_.try_emplace(outputs_.back().impl(), outputs_.size() - 1);
     }
   }
 
@@ -80,10 +76,10 @@ class Analysis {
         if (output.defined() && has_history(output) == history) place(output);
       }
     }
-    for (const Tensor& output : outputs_) add_output(output);
     find_inner();
+    for (size_t i = 0; i < outputs_.size(); i++) add_output(i);
     for (const Output& out : trace_.outputs) {
-      if (out.retains_grad && !out.of_input && trace_.results[out.of].inner) {
+      if (out.retains_grad && (out.steps.empty() ? is_inner_result(out) : out.inner)) {
         refuse("the function keeps the gradient of a result that it computes another one from");
       }
     }
@@ -104,6 +100,11 @@ class Analysis {
     if (overlaps_itself(input.real.sizes(), input.real.strides())) {
       refuse("the function writes to an input whose elements share memory (expand); clone it");
     }
+    if (input.entry && input.real.is_view() && has_caller_hooks(input.real)) {
+      refuse(
+          "the function writes to a view that has hooks, which stay with what it was before; put "
+          "them on it after the call, or write to a clone");
+    }
     Ref<Node> history = input.inside.grad_fn();
     bool differentiable = history && !(history == input.entry);
     trace_.mutations.push_back({i, trace_.tracer.read(input.inside), differentiable, bumps});
@@ -111,19 +112,41 @@ class Analysis {
 
   // ---- how an output can be made
 
-  // The views that lead from `base` to `view`, the first one first; none if there is another way.
-  std::optional<std::vector<Step>> steps_between(const Tensor& base, const Tensor& view) const {
-    std::vector<Step> steps;
+  bool is_inner_result(const Output& out) const {
+    return !out.of_input && trace_.results[out.of].inner;
+  }
+
+  // The views that lead from `view` back to `base`; none if there is another way.
+  std::optional<Tensors> way_between(const Tensor& base, const Tensor& view) const {
     Tensors way{view};
     while (!way.back().is_same(base)) {
       const ViewStep* step = trace_.tracer.step_of(way.back());
       if (!step) return {};
-      steps.push_back({step->primitive, step->params});
       way.push_back(step->of);
     }
     if (has_history(view) && !is_history_of_views(way)) return {};
-    std::reverse(steps.begin(), steps.end());
-    return steps;
+    return way;
+  }
+  // Fills in how an output is made: from the nearest output on its way, else from its base.
+  void add_steps(const Tensors& way, Output& out) {
+    size_t end = way.size() - 1;
+    bool all_before = out.of_input;  // what comes before the steps, that is
+    for (size_t i = 1; i < end && !out.of_output; i++) {
+      auto found = output_places_.find(way[i].impl());
+      if (found == output_places_.end()) continue;
+      place(way[i]);
+      const Output& other = made_[way[i].impl()];
+      if (other.steps.empty()) continue;  // it has more to its history than views
+      out.of_output = found->second;
+      all_before &= other.steps_before == other.steps.size();
+      end = i;
+    }
+    uint32_t last = way.back().impl()->storage->version;
+    for (size_t i = end; i-- > 0;) {
+      const ViewStep& step = *trace_.tracer.step_of(way[i]);
+      out.steps.push_back({step.primitive, step.params});
+      out.steps_before += all_before && step.version != last;
+    }
   }
   // Whether the history of way[0] is nothing but nodes of views, back to the last of the way: a
   // custom function or a hook on the way is more.
@@ -167,18 +190,19 @@ class Analysis {
   void place(const Tensor& output) {
     if (made_.count(output.impl()) > 0) return;
     Output& out = made_[output.impl()];
-    out.recorded = has_history(output) || !was_made_in_no_grad(output);
+    out.recorded = has_history(output);
+    out.origin = origin_of(output);
     out.retains_grad = output.retains_grad();
     if (output.is_inference() != modes.inference) {
       refuse("the function switches inference mode, and returns a tensor that was made in it");
     }
     Tensor base = base_of(output);
-    auto steps = steps_between(base, output);
-    if (steps) out.steps = std::move(*steps);
-    if (!steps) base = output;  // a view with more to its history than views
+    auto way = way_between(base, output);
+    if (!way) base = output;  // a view with more to its history than views
     auto input = find_input(base);
     out.of_input = input && trace_.inputs()[*input].inside.is_same(base);
     out.of = out.of_input ? *input : add_result(base);
+    if (way) add_steps(*way, out);
   }
 
   size_t add_result(const Tensor& root) {
@@ -200,6 +224,10 @@ class Analysis {
     } else {
       add_sharing(root, input, result);
     }
+    if (const VersionCounter* counter = root.impl()->own_version.get()) {
+      result.counter = counters_.try_emplace(counter, counters_.size()).first->second;
+      result.count = counter->value;
+    }
     size_t place = trace_.results.size();
     result_places_[root.impl()] = place;
     storage_places_.emplace(storage, place);
@@ -213,12 +241,8 @@ class Analysis {
     if (!contains_memory(whole, root)) {
       refuse("two outputs show different parts of one memory; return clones of them");
     }
-    return {input.has_value(),
-            of,
-            root.sizes(),
-            root.strides(),
-            root.impl()->offset - whole.impl()->offset,
-            static_cast<bool>(root.impl()->own_version)};
+    return {input.has_value(), of, root.sizes(), root.strides(),
+            root.impl()->offset - whole.impl()->offset};
   }
   // A history of its own over memory that someone else has.
   void add_sharing(const Tensor& root, std::optional<size_t> input, Result& result) {
@@ -227,18 +251,20 @@ class Analysis {
     }
     result.value = trace_.tracer.read(root);
     if (!root.is_view()) return;
+    result.origin = origin_of(root);
     result.view_of_input = input;
     if (!input) result.view_of_result = storage_places_[root.impl()->storage.get()];
   }
 
-  void add_output(const Tensor& output) {
+  void add_output(size_t i) {
+    const Tensor& output = outputs_[i];
     if (!output.defined()) {
       trace_.outputs.emplace_back().defined = false;
       return;
     }
-    auto [first, fresh] = output_places_.try_emplace(output.impl(), trace_.outputs.size());
     trace_.outputs.push_back(made_[output.impl()]);
-    if (!fresh) trace_.outputs.back().same_as = first->second;
+    size_t first = output_places_[output.impl()];
+    if (first != i) trace_.outputs.back().same_as = first;
   }
 
   // ---- outputs that other outputs are computed from
@@ -250,16 +276,22 @@ class Analysis {
     for (const Lifted& input : trace_.inputs()) {
       if (input.needs_grad) leaves.insert(autograd::gradient_edge(input.leaf).node.get());
     }
-    auto watch = [&](const Tensor& tensor, bool* inner) {
+    auto watch = [&](const Tensor& tensor, bool* inner, bool from_here) {
       autograd::Edge edge = autograd::gradient_edge(tensor);
       watched[edge.node.get()].emplace_back(edge.input_nr, inner);
-      if (seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+      if (from_here && seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
     };
     for (Mutation& mutation : trace_.mutations) {
-      if (mutation.differentiable) watch(trace_.inputs()[mutation.input].inside, &mutation.inner);
+      if (!mutation.differentiable) continue;
+      watch(trace_.inputs()[mutation.input].inside, &mutation.inner, true);
     }
     for (Result& result : trace_.results) {
-      if (result.differentiable) watch(result.base, &result.inner);
+      if (result.differentiable) watch(result.base, &result.inner, true);
+    }
+    // Views are made around the graph: what is a view of them is, too.
+    for (const Tensor& output : outputs_) {
+      Output* out = output.defined() ? &made_[output.impl()] : nullptr;
+      if (out && !out->steps.empty() && out->recorded) watch(output, &out->inner, false);
     }
     while (!stack.empty()) {
       const Node* node = stack.back();
@@ -285,6 +317,7 @@ class Analysis {
   std::unordered_map<const TensorImpl*, Output> made_;
   std::unordered_map<const TensorImpl*, size_t> result_places_, output_places_;
   std::unordered_map<const Storage*, size_t> storage_places_, input_places_;
+  std::unordered_map<const VersionCounter*, size_t> counters_;
 };
 
 }  // namespace

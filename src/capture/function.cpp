@@ -1,6 +1,7 @@
 #include "capture/function.h"
 
 #include "autograd/autograd.h"
+#include "autograd/meta.h"
 #include "ir/run.h"
 #include "tensor/geometry.h"
 
@@ -23,7 +24,7 @@ Function function_of(std::shared_ptr<Trace> trace) {
   Function result;
   result.mutex = std::make_shared<std::mutex>();
   for (const Lifted& input : trace->inputs()) {
-    result.inputs.push_back({input.leaf, input.value, input.needs_grad});
+    result.inputs.push_back({input.leaf, input.value, input.needs_grad, input.storage.get()});
     result.input_roles.push_back(input.role);
   }
   for (const Mutation& mutation : trace->mutations) {
@@ -37,15 +38,45 @@ Function function_of(std::shared_ptr<Trace> trace) {
     uint32_t version = one.fresh ? one.base.impl()->storage->version.load() : 0;
     result.outputs.push_back({one.base, one.value, one.differentiable, role, one.inner, version});
   }
-  result.end = trace->tracer.graph.operations.size();
+  result.end = result.checked = trace->tracer.graph.operations.size();
   result.trace = std::move(trace);
   return result;
 }
 
+// By nodes, as the engine decides what has to run.
+Reach reach_of(const Function& function) {
+  std::unordered_map<const autograd::Node*, std::vector<size_t>> leaves;
+  size_t count = 0;
+  for (const Function::In& in : function.inputs) {
+    if (!in.needs_grad) continue;
+    leaves[autograd::gradient_edge(in.leaf).node.get()].push_back(count++);
+  }
+  Reach reach;
+  for (const Function::Out& out : function.outputs) {
+    if (!out.differentiable) continue;
+    std::vector<bool>& reached = reach.emplace_back(count);
+    std::vector<const autograd::Node*> stack{autograd::gradient_edge(out.inside).node.get()};
+    std::unordered_set<const autograd::Node*> seen{stack[0]};
+    while (!stack.empty()) {
+      const autograd::Node* node = stack.back();
+      stack.pop_back();
+      if (auto found = leaves.find(node); found != leaves.end()) {
+        for (size_t i : found->second) reached[i] = true;
+      }
+      for (const autograd::Edge& edge : node->next_edges()) {
+        if (edge.is_valid() && seen.insert(edge.node.get()).second)
+          stack.push_back(edge.node.get());
+      }
+    }
+  }
+  return reach;
+}
+
 namespace {
 
-// The engine, run on traced tensors.
-Tensors trace_gradients(const Function& function, const Tensors& tangents, bool again) {
+// The engine, run on traced tensors. One gradient per input that needs one.
+Tensors trace_gradients(const Function& function, const Tensors& tangents, bool again,
+                        const std::vector<bool>& wanted) {
   autograd::GraphPoints from, to;
   Tensors grad_outputs;
   size_t next = 0;
@@ -56,12 +87,35 @@ Tensors trace_gradients(const Function& function, const Tensors& tangents, bool 
     from.emplace_back(out.inside);
     grad_outputs.push_back(tangent);
   }
+  std::vector<size_t> places;
+  size_t count = 0;
   for (const Function::In& in : function.inputs) {
-    if (in.needs_grad) to.emplace_back(in.leaf);
+    if (!in.needs_grad) continue;
+    size_t place = count++;
+    if (!wanted.empty() && !wanted[place]) continue;
+    places.push_back(place);
+    to.emplace_back(in.leaf);
   }
-  if (from.empty() || to.empty()) return Tensors(to.size());
-  return autograd::grad(from, to, grad_outputs,
-                        {.retain_graph = true, .create_graph = again, .allow_unused = true});
+  Tensors all(count);
+  if (from.empty() || to.empty()) return all;
+  Tensors found = autograd::grad(
+      from, to, grad_outputs, {.retain_graph = true, .create_graph = again, .allow_unused = true});
+  for (size_t i = 0; i < found.size(); i++) all[places[i]] = std::move(found[i]);
+  return all;
+}
+
+// What the engine has read of memory that the caller can write to.
+void find_reads(const Function& function, Function& gradient) {
+  const auto& read = function.trace->tracer.read_back;
+  for (size_t i = 0; i < function.inputs.size(); i++) {
+    if (read.count(function.inputs[i].memory) > 0) gradient.reads_inputs.push_back(i);
+  }
+  for (size_t i = 0; i < function.outputs.size(); i++) {
+    const Tensor& out = function.outputs[i].inside;
+    bool is_input = function.outputs[i].role.kind == Role::Kind::mutation;
+    bool is_read = !is_input && out.defined() && read.count(out.impl()->storage.get()) > 0;
+    if (is_read) gradient.reads_outputs.push_back(i);
+  }
 }
 
 // While alive, the tracer knows the inputs of a call.
@@ -86,7 +140,8 @@ Tensors add_tangents(const Function& function, const Tangents& kinds, Function& 
     if (needs_grad) like.requires_grad_();
     Role role{Role::Kind::tangent, static_cast<int64_t>(i)};
     tangents[i] = tracer.add_input(like, role);
-    gradient.inputs.push_back({tangents[i], tracer.graph.inputs.back(), needs_grad});
+    gradient.inputs.push_back(
+        {tangents[i], tracer.graph.inputs.back(), needs_grad, tangents[i].impl()->storage.get()});
     gradient.input_roles.push_back(role);
   }
   return tangents;
@@ -95,7 +150,7 @@ Tensors add_tangents(const Function& function, const Tangents& kinds, Function& 
 }  // namespace
 
 Function gradient_of(const Function& function, const Tangents& kinds, bool again,
-                     const Tensors* inputs) {
+                     const Tensors* inputs, const std::vector<bool>& wanted) {
   std::scoped_lock lock(*function.mutex);
   Tracer& tracer = function.trace->tracer;
   Function result;
@@ -109,7 +164,9 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   Tracing tracing(tracer);
   tracer.backward = true;
   Tensors tangents = add_tangents(function, kinds, result);
-  Tensors grads = trace_gradients(function, tangents, again);
+  tracer.read_back.clear();
+  Tensors grads = trace_gradients(function, tangents, again, wanted);
+  find_reads(function, result);
   if (tracer.lifted().size() != known) {
     refuse(
         "a tensor from outside is used by the backward alone; use it in the forward, or pass it");
@@ -138,7 +195,7 @@ ir::Graph graph_of(const Function& function) {
     inputs.add(tracer.drawn[i].seed, {Role::Kind::seed, static_cast<int64_t>(i)});
   }
   for (const Function::Out& out : function.outputs) outputs.add(out.value, out.role);
-  return ir::cut(tracer.graph, inputs, outputs);
+  return ir::cut(tracer.graph, inputs, outputs, function.checked);
 }
 
 }  // namespace fg::capture

@@ -13,6 +13,7 @@ struct Function {
     Tensor leaf;
     ir::ValueId value;
     bool needs_grad;
+    const Storage* memory;  // what the function sees of it
   };
   struct Out {
     Tensor inside;  // undefined: there is none
@@ -27,10 +28,17 @@ struct Function {
   std::vector<In> inputs;
   std::vector<Out> outputs;
   std::vector<ir::Role> input_roles;
-  size_t end = 0;  // operations of the trace that came before its gradient
+  size_t end = 0;      // operations of the trace that came before its gradient
+  size_t checked = 0;  // of those, operations that may refuse values and run in any case
+  // Of a gradient: which inputs and outputs of the function eager code would have saved for it.
+  std::vector<size_t> reads_inputs{}, reads_outputs{};
 
   size_t differentiable_count() const;
 };
+
+// For every differentiable output: from which of the inputs that need a gradient it is computed.
+using Reach = std::vector<std::vector<bool>>;
+Reach reach_of(const Function& function);
 
 // What the trace of a call computes: the new elements of written inputs, then the results.
 Function function_of(std::shared_ptr<Trace> trace);
@@ -44,9 +52,10 @@ Dims tangent_strides(const Tensor& output);
 
 // The gradient: takes the inputs of `function` and its tangents, returns one gradient per input.
 // With `again` it can be differentiated in its turn. `inputs` are those of the call that asks for
-// it: hooks and custom functions may meet them.
+// it: hooks and custom functions may meet them. `wanted`: of the inputs that need a gradient, those
+// whose gradient is asked for; empty: all.
 Function gradient_of(const Function& function, const Tangents& tangents, bool again,
-                     const Tensors* inputs = nullptr);
+                     const Tensors* inputs = nullptr, const std::vector<bool>& wanted = {});
 
 // One graph of it; seeds of random numbers are the last inputs.
 ir::Graph graph_of(const Function& function);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "capture/tracer.h"
+#include "ir/record.h"
 
 namespace fg::capture {
 
@@ -37,15 +38,18 @@ struct Result {
   bool fresh;  // memory of its own, not that of an input or of another result
   // A view to autograd of an input or result, but not one that can be made again.
   std::optional<size_t> view_of_input{}, view_of_result{};
+  autograd::ViewOrigin origin{};
   // No value of the graph: a part of the memory of an input or of another result, without history.
   struct Part {
     bool of_input;
     size_t of;
     Dims sizes, strides;
     Dim offset;  // from the first element of the whole
-    bool own_version;
   };
   std::optional<Part> part{};
+  // Which of the counters of versions beside those of memories it has (x.data), and its state.
+  std::optional<size_t> counter{};
+  uint32_t count = 0;
 };
 
 struct Step {
@@ -59,8 +63,12 @@ struct Output {
   size_t of = 0;            // which input or result
   std::vector<Step> steps;  // none: it is that very tensor
   bool retains_grad = false;
-  bool recorded = false;            // in which mode the views are made
-  std::optional<size_t> same_as{};  // the very tensor of an earlier output
+  bool recorded = false;              // in which mode the views are made
+  autograd::ViewOrigin origin{};      // of the last of them
+  size_t steps_before = 0;            // how many of them were made before the last write
+  std::optional<size_t> of_output{};  // the steps begin at another output
+  bool inner = false;                 // another output is computed from this view
+  std::optional<size_t> same_as{};    // the very tensor of an earlier output
 };
 
 struct Trace {

@@ -12,58 +12,6 @@ namespace fg::capture {
 using ir::kNoValue;
 using ir::ValueId;
 
-bool contains_memory(const Tensor& whole, const Tensor& part) {
-  Dim begin = whole.impl()->offset, first = part.impl()->offset;
-  Dim end = begin + reach(whole.sizes(), whole.strides());
-  return !(first < begin) && !(first + reach(part.sizes(), part.strides()) > end);
-}
-
-namespace {
-
-Tensor abstract_like(const Tensor& tensor) {
-  Tensor result =
-      abstract_tensor(tensor.sizes(), tensor.strides(), tensor.impl()->offset, tensor.dtype());
-  if (tensor.impl()->storage) {
-    result.impl()->storage = Storage::create_abstract(tensor.impl()->storage->bytes());
-  }
-  result.impl()->wrapped_number = tensor.impl()->wrapped_number;
-  result.impl()->inference = tensor.impl()->inference;
-  return result;
-}
-
-// Where the gradient of a non-leaf argument leaves the function.
-class ArgumentNode : public autograd::Node {
- public:
-  explicit ArgumentNode(const Tensor& input) {
-    add_next_edge(autograd::gradient_edge(input));
-    add_input_metadata(input.sizes(), input.dtype());
-  }
-  std::string name() const override { return "ArgumentBackward"; }
-  Tensors apply(Tensors&& grads) override { return std::move(grads); }
-};
-
-}  // namespace
-
-void Tracer::forget_outside() {
-  for (Lifted& lifted : lifted_) lifted.real.reset();
-  inside_.clear();
-  inside_storage_.clear();
-  on_lift = [](const Tensor&, bool) -> LiftedAs {
-    fail("capture: a backward uses a tensor that the forward did not; use it there, or pass it");
-  };
-}
-
-void Tracer::meet(const Tensors& inputs) {
-  inside_.clear();
-  inside_storage_.clear();
-  for (size_t i = 0; i < lifted_.size(); i++) {
-    const Tensor& real = inputs[i];
-    if (!real.defined()) continue;
-    inside_[real.impl()] = {real, lifted_[i].inside};
-    inside_storage_.try_emplace(real.impl()->storage.get(), lifted_[i].inside);
-  }
-}
-
 Tracer::Geometry::Geometry(const Tensor& tensor)
     : sizes(tensor.sizes()), strides(tensor.strides()), offset(tensor.impl()->offset) {}
 
@@ -116,75 +64,6 @@ ValueId Tracer::call(const ir::PrimitiveInfo& primitive, std::vector<ValueId> in
   ValueId output = operation.output;
   add(std::move(operation));
   return output;
-}
-
-Tensor Tracer::add_input(const Tensor& like, ir::Role role) {
-  Tensor input = abstract_like(like);
-  memories_[input.impl()->storage.get()] = Memory(input, graph.add_input(ir::info_of(input), role));
-  memories_[input.impl()->storage.get()].is_input = true;
-  if (like.requires_grad()) input.requires_grad_();
-  return input;
-}
-
-// A leaf may be a view of what needs no gradient, and then so are its own views to autograd.
-static Tensor base_of_leaf(const Tensor& real, const Tensor& leaf) {
-  if (!real.is_view() || real._base().requires_grad()) return {};
-  Tensor base = alias(leaf);
-  autograd::make_view(base, leaf, autograd::ViewOrigin::plain);
-  return base;
-}
-
-Tensor Tracer::add_argument(const Tensor& real, ir::Role role) {
-  Tensor leaf = add_input(real, std::move(role));
-  Tensor inside = leaf;
-  Ref<autograd::Node> entry;
-  if (real.requires_grad() && !real.is_leaf()) {
-    inside = abstract_like(real);
-    memories_[inside.impl()->storage.get()] = Memory(inside, graph.inputs.back());
-    memories_[inside.impl()->storage.get()].is_input = true;
-    entry = Ref<autograd::Node>::adopt(new ArgumentNode(leaf));
-    autograd::set_gradient_edge(inside, {entry, 0});
-  }
-  Tensor view_base = real.requires_grad() && !entry ? base_of_leaf(real, leaf) : Tensor();
-  lifted_.push_back({real, leaf, inside, entry, inside.impl()->storage, graph.inputs.back(),
-                     graph.input_roles.back(), real.requires_grad(), view_base});
-  inside_[real.impl()] = {real, inside};
-  inside_storage_.try_emplace(real.impl()->storage.get(), inside);
-  return inside;
-}
-
-// Another tensor over memory that is known already, e.g. x.detach() of a parameter x.
-Tensor Tracer::alias_of_lifted(const Tensor& tensor) {
-  auto found = inside_storage_.find(tensor.impl()->storage.get());
-  if (found == inside_storage_.end() || tensor.requires_grad()) return {};
-  const Tensor& base = found->second;
-  if (tensor.dtype() != base.dtype() || !contains_memory(base, tensor)) return {};
-  Tensor result = alias(base, tensor.sizes(), tensor.strides(), tensor.impl()->offset);
-  if (tensor.impl()->own_version) {
-    result.impl()->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
-  }
-  return result;
-}
-
-Tensor Tracer::stand_in(const Tensor& tensor) {
-  if (!tensor.defined() || tensor.is_abstract()) return tensor;
-  if (tensor.impl()->storage->made_in_capture()) return tensor;
-  if (auto found = inside_.find(tensor.impl()); found != inside_.end()) return found->second.second;
-  if (LiftedAs as = on_lift(tensor, true); as.tensor.defined()) {
-    return add_argument(as.tensor, as.role);
-  }
-  Tensor inside = alias_of_lifted(tensor);
-  if (!inside.defined()) {
-    LiftedAs as = on_lift(tensor, false);
-    Tensor lifted = add_argument(as.tensor, as.role);
-    if (as.tensor.is_same(tensor)) return lifted;
-    inside = alias_of_lifted(tensor);
-  }
-  if (!inside.defined()) {
-    fail("capture: a tensor shares memory with one from outside in a way that is not captured yet");
-  }
-  inside_[tensor.impl()] = {tensor, inside};
-  return inside;
 }
 
 // A tensor that the function made of numbers: its elements are part of the graph.
@@ -267,19 +146,35 @@ bool Tracer::depends_on_offset(const Tensor& tensor) const {
 const ViewStep* Tracer::step_of(const Tensor& view) const {
   auto found = steps_.find(view.impl());
   if (found == steps_.end()) return nullptr;
-  const ViewStep& step = found->second.second;  // unless the view got another shape since
-  return step.sizes == view.sizes() && step.strides == view.strides() ? &step : nullptr;
+  const ViewStep& step = found->second.second;  // unless one of the two got another shape since
+  bool holds = step.sizes == view.sizes() && step.strides == view.strides() &&
+               step.of_sizes == step.of.sizes() && step.of_strides == step.of.strides();
+  return holds ? &step : nullptr;
 }
 
-void Tracer::asked(const Tensor& tensor, const char* what) {
-  if (!tensor.is_abstract()) return;
-  auto found = memories_.find(tensor.impl()->storage.get());
-  if (found == memories_.end() || !found->second.is_input) return;
-  // The history of a part of an input is made here; that of the input itself is the caller's.
-  bool is_history = std::string_view(what) == "grad_fn";
-  if (is_history && !dynamic_cast<ArgumentNode*>(tensor.grad_fn().get())) return;
-  fail("capture: the function reads {} of an input, which may be another one at the next call",
-       what);
+// Views of a tensor that takes another shape stay what they were, and a view that does so counts as
+// a change of its base: neither can be made again around the graph.
+void Tracer::reshaping(const Tensor& self, const Tensor& view) {
+  Memory& memory = memory_of(stand_in(self));
+  bool has_views = false;
+  for (const auto& [impl, step] : steps_) {
+    bool lives = step.first.use_count() > 1 && impl != view.impl();
+    has_views |= lives && step.second.of.is_same(self);
+  }
+  bool has_past = self.requires_grad() && (memory.is_input || self.is_view());
+  if (!has_views && !has_past) return;
+  fail(
+      "capture: the function changes the shape of a tensor in place that has views, or is an input "
+      "or a view that requires grad; use the out-of-place form");
+}
+
+void Tracer::unpacked(const Tensor& saved) {
+  Tensor inside = stand_in(saved);
+  if (!inside.impl()->own_version) read_back.insert(inside.impl()->storage.get());
+  if (!memory_of(inside).written_as_data) return;
+  fail(
+      "capture: the function writes through .data to a tensor that its gradient reads, which may "
+      "see the elements from before or after; write to a clone()");
 }
 
 // Whether the elements of the value fill its stretch of memory.
@@ -301,7 +196,9 @@ void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, c
   }
   memory.offset_matters |= primitive.from_storage;
   memory.views.insert(Geometry(output));
-  steps_[output.impl()] = {output, {input, &primitive, shared, meta.sizes, meta.strides}};
+  steps_[output.impl()] = {output,
+                           {input, &primitive, shared, meta.sizes, meta.strides, input.sizes(),
+                            input.strides(), input.impl()->storage->version}};
   if (primitive.from_storage || Geometry(output) == *memory.geometry) return;
   if (memory.parts.count(Geometry(output)) > 0) return;
   ValueId value = call(primitive, {read(input)}, std::move(shared), ir::info_of(output));
@@ -409,6 +306,7 @@ bool Tracer::write(const Tensor& given, const Tensor& value) {
   memory.value = put(memory, self, part);
   memory.parts.clear();
   memory.written = true;
+  memory.written_as_data |= static_cast<bool>(self.impl()->own_version);
   self.impl()->bump_version();
   return true;
 }

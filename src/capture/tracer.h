@@ -17,7 +17,9 @@ struct ViewStep {
   Tensor of;
   const ir::PrimitiveInfo* primitive;
   ir::ParamsRef params;
-  Dims sizes, strides;  // of the view when it was made
+  Dims sizes, strides;        // of the view when it was made
+  Dims of_sizes, of_strides;  // and of what it is a view of
+  uint32_t version;           // of the memory
 };
 
 // A tensor of the caller and what stands for it while the function is traced.
@@ -89,6 +91,10 @@ class Tracer : public ir::Interpreter {
   Scalar symbol_of(const Tensor& number) override;
   Tensor symbol_tensor(uint32_t symbol) override;
   void symbol_asked(uint32_t symbol) override;
+  void reshaping(const Tensor& self, const Tensor& view) override;
+  void unpacked(const Tensor& saved) override;
+  // The memory of all that a backward read of what was saved for it.
+  std::unordered_set<const Storage*> read_back;
 
  private:
   struct Geometry {
@@ -112,7 +118,7 @@ class Tracer : public ir::Interpreter {
     bool offset_matters = false;  // a view of it counts from the beginning of the storage
     std::unordered_set<Geometry, GeometryHash> views{};  // that were made of it in the usual way
     ir::ValueId value = ir::kNoValue;
-    bool written = false;
+    bool written = false, written_as_data = false;
     std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
   };
   Memory& memory_of(const Tensor& tensor);

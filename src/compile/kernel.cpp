@@ -81,9 +81,8 @@ Kernel::Forward Kernel::make_forward(bool record) {
     Function gradient = capture::gradient_of(function_, all, false);
     std::scoped_lock lock(*function_.mutex);
     result.saved = options_.partition(joint(gradient));
-    for (const Function::Out& out : gradient.outputs) {
-      result.reached.push_back(out.value != ir::kNoValue);
-    }
+    result.watched = gradient.reads_outputs;
+    result.reach = capture::reach_of(function_);
   }
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
@@ -108,7 +107,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
       outputs.add(saved.value, {Role::Kind::saved, static_cast<int64_t>(result.kept.size() - 1)});
     }
   }
-  result.graph = ir::cut(tracer.graph, inputs, outputs);
+  result.graph = ir::cut(tracer.graph, inputs, outputs, function_.checked);
   finish(result.graph, "forward");
   find_used(result);
   result.run = options_.forward(result.graph);
@@ -151,9 +150,7 @@ static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
   return kept;
 }
 
-Backward Kernel::make_backward(const capture::Tangents& tangents, const Tensors& inputs_of_call) {
-  Function gradient = capture::gradient_of(function_, tangents, false, &inputs_of_call);
-  std::scoped_lock lock(*function_.mutex);
+ir::Graph Kernel::cut_backward(const Function& gradient) const {
   ir::Ends inputs, outputs;
   for (size_t i = 0; i < training_->saved.size(); i++) {
     inputs.add(training_->saved[i].value, {Role::Kind::saved, static_cast<int64_t>(i)});
@@ -161,34 +158,51 @@ Backward Kernel::make_backward(const capture::Tangents& tangents, const Tensors&
   for (size_t i = function_.inputs.size(); i < gradient.inputs.size(); i++) {
     inputs.add(gradient.inputs[i].value, gradient.input_roles[i]);
   }
-  Backward result;
   for (const Function::Out& out : gradient.outputs) outputs.add(out.value, out.role);
-  ir::Graph graph = ir::cut(function_.trace->tracer.graph, inputs, outputs);
+  return ir::cut(function_.trace->tracer.graph, inputs, outputs);
+}
+
+std::vector<size_t> Kernel::watched_by(const Function& gradient) const {
+  std::vector<size_t> watched = gradient.reads_inputs;
+  for (size_t i : gradient.reads_outputs) watched.push_back(function_.inputs.size() + i);
+  return watched;
+}
+
+Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
+  Function gradient =
+      capture::gradient_of(function_, request.tangents, false, &inputs, request.wanted);
+  std::scoped_lock lock(*function_.mutex);
+  Backward result;
+  ir::Graph graph = cut_backward(gradient);
   finish(graph, "backward");
   result.saved = drop_unused_inputs(graph, training_->saved.size());
   result.run = options_.backward(graph);
+  result.watched = watched_by(gradient);
   return result;
 }
 
-const Backward& Kernel::backward(const capture::Tangents& tangents, const Tensors& inputs) {
+const Backward& Kernel::backward(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
-  auto found = backwards_.find(tangents);
+  auto found = backwards_.find(request);
   if (found == backwards_.end())
-    found = backwards_.emplace(tangents, make_backward(tangents, inputs)).first;
+    found = backwards_.emplace(request, make_backward(request, inputs)).first;
   return found->second;
 }
 
-Kernel& Kernel::gradient(const capture::Tangents& tangents, const Tensors& inputs) {
+const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
-  auto& made = gradients_[tangents];
-  if (!made) {
-    made = Ref<Kernel>::adopt(
-        new Kernel(capture::gradient_of(function_, tangents, true, &inputs), options_));
+  Again& made = gradients_[request];
+  if (!made.kernel) {
+    Function gradient =
+        capture::gradient_of(function_, request.tangents, true, &inputs, request.wanted);
+    made.watched = watched_by(gradient);
+    made.kernel = Ref<Kernel>::adopt(new Kernel(std::move(gradient), options_));
   }
-  return *made;
+  return made;
 }
 
-Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
+Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record,
+                     Ref<KernelNode>* made) {
   Forward& forward = this->forward(record);
   Tensors given = inputs;
   given.insert(given.end(), seeds.begin(), seeds.end());
@@ -219,6 +233,8 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& seeds, bool record) {
                                                        : seeds[kept.index - inputs.size()];
     node->keep(value, kept.from == Kept::From::output);
   }
+  node->watch_outputs(values, forward.watched);
+  if (made) *made = node;
   autograd::node_created([&] { return Ref<autograd::Node>(node); });
   values.resize(function_.outputs.size());
   return values;

@@ -23,11 +23,20 @@ struct KernelOptions {
   bool passes = true;             // false: graphs reach the back ends as they were captured
 };
 
-// The backward for the gradients that come: which of them do is part of what is captured.
+// What a backward is asked for: the gradients that come, and those that someone wants. Each
+// combination is captured when it first comes.
+struct Request {
+  capture::Tangents tangents;
+  std::vector<bool> wanted;  // of the inputs that need a gradient
+  auto operator<=>(const Request&) const = default;
+};
 struct Backward {
   GraphCallable run;
-  std::vector<size_t> saved;  // which of the saved values it reads
+  std::vector<size_t> saved;    // which of the saved values it reads
+  std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
 };
+
+class KernelNode;
 
 class Kernel : public Counted {
  public:
@@ -36,13 +45,13 @@ class Kernel : public Counted {
 
   const capture::Function& function() const { return function_; }
   // Runs on real tensors, one per input, with the seeds of its random numbers. Outputs that are
-  // differentiable get this call as their history when `record`.
-  Tensors call(const Tensors& inputs, const Tensors& seeds, bool record);
+  // differentiable get this call as their history when `record`: the node that is put into `made`.
+  Tensors call(const Tensors& inputs, const Tensors& seeds, bool record,
+               Ref<KernelNode>* made = nullptr);
 
   const ir::Graph& forward_graph(bool record);
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
-  // Whether the i-th of the inputs that need a gradient gets one.
-  bool reaches(size_t i) const { return training_->reached[i]; }
+  const capture::Reach& reach() const { return training_->reach; }
   // Whether a recorded call reads or keeps the i-th input.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
@@ -60,14 +69,23 @@ class Kernel : public Counted {
     std::vector<passes::Saved> saved;
     std::vector<Kept> kept;
     std::vector<Dims> saved_strides;
-    std::vector<bool> reached, used;
+    std::vector<size_t> watched;  // outputs that eager code would have saved
+    capture::Reach reach;
+    std::vector<bool> used;
+  };
+  // A gradient that can be differentiated in its turn.
+  struct Again {
+    Ref<Kernel> kernel;
+    std::vector<size_t> watched;
   };
   Forward& forward(bool record);
   Forward make_forward(bool record);
   // For a call with these inputs, see gradient_of.
-  const Backward& backward(const capture::Tangents& tangents, const Tensors& inputs);
-  Backward make_backward(const capture::Tangents& tangents, const Tensors& inputs);
-  Kernel& gradient(const capture::Tangents& tangents, const Tensors& inputs);
+  const Backward& backward(const Request& request, const Tensors& inputs);
+  Backward make_backward(const Request& request, const Tensors& inputs);
+  const Again& gradient(const Request& request, const Tensors& inputs);
+  std::vector<size_t> watched_by(const capture::Function& gradient) const;
+  ir::Graph cut_backward(const capture::Function& gradient) const;
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
@@ -76,8 +94,8 @@ class Kernel : public Counted {
   KernelOptions options_;
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
-  std::map<capture::Tangents, Backward> backwards_;
-  std::map<capture::Tangents, Ref<Kernel>> gradients_;
+  std::map<Request, Backward> backwards_;
+  std::map<Request, Again> gradients_;
 };
 
 }  // namespace fg::compiler

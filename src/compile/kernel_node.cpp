@@ -11,7 +11,8 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
     const capture::Function::In& in = kernel_->function().inputs[i];
     if (!in.needs_grad) continue;
     // No edge to what no gradient reaches: nobody shall run this node for it.
-    bool reached = kernel_->reaches(next_edges().size());
+    bool reached = false;
+    for (const std::vector<bool>& from : kernel_->reach()) reached |= from[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
   for (size_t i = 0; i < inputs.size(); i++) {
@@ -30,17 +31,53 @@ void KernelNode::check_watched(uint32_t output) const {
   }
 }
 
+bool KernelNode::leads_to_wanted(uint32_t output) const {
+  const std::vector<bool>& reached = kernel_->reach()[output];
+  for (size_t i = 0; i < reached.size(); i++) {
+    if (reached[i] && should_compute(i)) return true;
+  }
+  return false;
+}
+
+// Where saved-tensor hooks pack what is saved, nobody compares versions.
+void KernelNode::watch_input(size_t i, const Tensor& input) {
+  if (graph_counters.saved_tensor_hooks > 0) return;
+  watched_.emplace(i, autograd::SavedValue(alias(input), false));
+}
+
+void KernelNode::watch_outputs(const Tensors& outputs, const std::vector<size_t>& which) {
+  if (graph_counters.saved_tensor_hooks > 0) return;
+  size_t before = kernel_->function().inputs.size();
+  for (size_t i : which) {
+    if (outputs[i].defined()) watched_.emplace(before + i, autograd::SavedValue(outputs[i], true));
+  }
+}
+
+void KernelNode::check_versions(const std::vector<size_t>& watched) const {
+  for (size_t i : watched) {
+    if (auto found = watched_.find(i); found != watched_.end()) {
+      found->second.check_version(this);
+    } else if (i < saved_inputs_.size() && saved_inputs_[i].held().defined()) {
+      saved_inputs_[i].check_version(this);
+    }
+  }
+}
+
 void KernelNode::release_variables() {
   Locked locked(lock_);
   released_ = true;
+  watched_.clear();
   for (auto* values : {&saved_, &saved_inputs_}) {
     for (autograd::SavedValue& value : *values) value.reset();
   }
 }
 
-// A gradient, or what a hook unpacked, in the layout that the backward was captured with.
+// A gradient, or what a hook unpacked, in the layout that the backward was captured with: the same
+// to autograd.
 static Tensor in_layout(Tensor tangent, const Dims& strides) {
   if (tangent.strides() == strides) return tangent;
+  autograd::Edge edge = autograd::gradient_edge(tangent);
+  NoGradGuard no_grad;
   // What is repeated is stored once.
   Tensor part = tangent;
   for (size_t i = 0; i < strides.size(); i++) {
@@ -49,7 +86,9 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
   }
   Tensor result = empty_strided_tensor(part.sizes(), strides, tangent.dtype());
   result.copy_(part);
-  return part.is_same(tangent) ? result : result.expand(tangent.sizes());
+  if (!part.is_same(tangent)) result = alias(result.expand(tangent.sizes()));
+  if (edge.is_valid()) autograd::set_gradient_edge(result, std::move(edge));
+  return result;
 }
 
 // The inputs as they are now, to be recognised; a packed one stays packed.
@@ -61,12 +100,13 @@ Tensors KernelNode::held_inputs() {
   return inputs;
 }
 
-Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
-  const Backward& backward = kernel_->backward(kinds, held_inputs());
+Tensors KernelNode::run(const Request& request, Tensors tangents) {
+  const Backward& backward = kernel_->backward(request, held_inputs());
   Tensors inputs;
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
+    check_versions(backward.watched);
     for (size_t i : backward.saved) {
       inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
     }
@@ -75,12 +115,14 @@ Tensors KernelNode::run(const capture::Tangents& kinds, Tensors tangents) {
   return backward.run(std::move(inputs));
 }
 
-Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) {
-  Kernel& gradient = kernel_->gradient(kinds, held_inputs());
+Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
+  const Kernel::Again& again = kernel_->gradient(request, held_inputs());
+  Kernel& gradient = *again.kernel;
   Tensors inputs;
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
+    check_versions(again.watched);
     for (size_t i = 0; i < saved_inputs_.size(); i++) {
       // What is not read may have been written since.
       const Tensor& held = saved_inputs_[i].held();
@@ -93,7 +135,8 @@ Tensors KernelNode::run_again(const capture::Tangents& kinds, Tensors tangents) 
 }
 
 Tensors KernelNode::apply(Tensors&& grads) {
-  capture::Tangents kinds;
+  Request request;
+  capture::Tangents& kinds = request.tangents;
   Tensors tangents;
   for (const capture::Function::Out& out : kernel_->function().outputs) {
     if (!out.differentiable) continue;
@@ -105,8 +148,9 @@ Tensors KernelNode::apply(Tensors&& grads) {
     tangents.push_back(in_layout(std::move(grad), capture::tangent_strides(out.inside)));
   }
   if (tangents.empty()) return Tensors(next_edges().size());
-  return modes.grad_enabled ? run_again(kinds, std::move(tangents))
-                            : run(kinds, std::move(tangents));
+  for (size_t i = 0; i < next_edges().size(); i++) request.wanted.push_back(should_compute(i));
+  return modes.grad_enabled ? run_again(request, std::move(tangents))
+                            : run(request, std::move(tangents));
 }
 
 }  // namespace fg::compiler

@@ -14,21 +14,28 @@ class KernelNode : public autograd::Node {
   Tensors apply(Tensors&& grads) override;
   void release_variables() override;
   void check_watched(uint32_t output) const override;
+  bool leads_to_wanted(uint32_t output) const override;
   size_t saved_count() const override { return saved_.size(); }
   autograd::SavedValue* saved_value(size_t i) override { return &saved_[i]; }
   std::string saved_name(size_t) const override { return "tensors"; }
 
   // After the forward: what it kept, beside the inputs.
   void keep(const Tensor& value, bool output) { saved_.emplace_back(value, output); }
+  // From now on a write to one of these is an error of a backward for which eager code would have
+  // saved it, whatever was kept in fact. Inputs are watched, except for those that the call wrote.
+  void watch_input(size_t i, const Tensor& input);
+  void watch_outputs(const Tensors& outputs, const std::vector<size_t>& which);
 
  private:
   Tensors held_inputs();
-  Tensors run(const capture::Tangents& kinds, Tensors tangents);
-  Tensors run_again(const capture::Tangents& kinds, Tensors tangents);
+  void check_versions(const std::vector<size_t>& watched) const;
+  Tensors run(const Request& request, Tensors tangents);
+  Tensors run_again(const Request& request, Tensors tangents);
 
   Ref<Kernel> kernel_;
   Tensors seeds_;
   std::vector<autograd::SavedValue> saved_, saved_inputs_;
+  std::map<size_t, autograd::SavedValue> watched_;  // inputs, then outputs
   bool released_ = false;
 };
 

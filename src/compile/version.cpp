@@ -2,6 +2,7 @@
 
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "compile/kernel_node.h"
 
 namespace fg::compiler {
 
@@ -84,11 +85,12 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     needs_grad |= input.needs_grad;
   }
   records_ = needs_grad && function.differentiable_count() > 0;
+  for (TensorGuard& guard : guards_) guard.check_hooks = trace_->tracer.ran_backward;
   for (const Mutation& mutation : trace_->mutations) {
     TensorGuard& guard = guards_[mutation.input];
-    guard.check_view |= mutation.differentiable;
+    guard.check_view |= trace_->inputs()[mutation.input].needs_grad || mutation.differentiable;
+    guard.check_hooks |= guard.view && guard.requires_grad;
   }
-  for (TensorGuard& guard : guards_) guard.check_hooks = trace_->tracer.ran_backward;
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
   Tensors inputs;
@@ -138,19 +140,20 @@ Tensors Version::reserve_seeds() const {
   return seeds;
 }
 
-// Inputs that the call writes to are kept for the backward as they were, with their old history.
+// Inputs that the call changes are kept for the backward as they were, with their old history.
 Tensors Version::inputs_before(const Tensors& inputs, bool record) const {
   Tensors result = inputs;
   if (!record) return result;
-  for (const Mutation& mutation : trace_->mutations) {
-    const Tensor& input = inputs[mutation.input];
-    autograd::Edge edge = autograd::gradient_edge(input);
+  auto keep = [&](size_t i) {
+    autograd::Edge edge = autograd::gradient_edge(inputs[i]);
     NoGradGuard no_grad;
-    Tensor old = empty_strided_tensor(input.sizes(), input.strides(), input.dtype());
-    old.copy_(input);
+    Tensor old = empty_strided_tensor(inputs[i].sizes(), inputs[i].strides(), inputs[i].dtype());
+    old.copy_(inputs[i]);
     if (edge.is_valid()) autograd::set_gradient_edge(old, std::move(edge));
-    result[mutation.input] = old;
-  }
+    result[i] = old;
+  };
+  for (const Mutation& mutation : trace_->mutations) keep(mutation.input);
+  for (auto [input, bumps] : trace_->bumps) keep(input);
   return result;
 }
 
@@ -182,7 +185,9 @@ void Version::write_back(const Tensors& inputs, const Tensors& values) const {
     if (mutation.differentiable && !through_base) {
       autograd::rebase_history(input, autograd::gradient_edge(values[i]));
     }
-    if (through_base && mutation.inner) {
+    // A view gets a new node here, and what the function computed from it leads to the old one.
+    bool misses = through_base ? mutation.inner : !mutation.differentiable && input.is_view();
+    if (misses && input.grad_fn()) {
       input.grad_fn()->refuse_watching(
           "the gradient of a tensor that a compiled function wrote to and used would miss a part; "
           "write to a clone() in the function");
@@ -190,7 +195,7 @@ void Version::write_back(const Tensors& inputs, const Tensors& values) const {
   }
 }
 
-// A result that is a view with a history of its own may not be written, as after a custom function.
+// Results that are views with a history of their own.
 void Version::relate_views(const Tensors& inputs, const Tensors& results) const {
   for (size_t i = 0; i < results.size(); i++) {
     const capture::Result& result = trace_->results[i];
@@ -198,24 +203,61 @@ void Version::relate_views(const Tensors& inputs, const Tensors& results) const 
     const Tensor& base =
         result.view_of_input ? inputs[*result.view_of_input] : results[*result.view_of_result];
     autograd::Edge edge = autograd::gradient_edge(results[i]);
-    autograd::make_view(base, results[i], autograd::ViewOrigin::custom_function);
+    autograd::make_view(base, results[i], result.origin);
+    autograd::ensure_meta(results[i]).view.origin = result.origin;
     if (edge.is_valid()) autograd::set_gradient_edge(results[i], std::move(edge));
   }
 }
 
-Tensor Version::make_output(const Output& output, const Tensors& inputs,
-                            const Tensors& results) const {
-  if (!output.defined) return {};
-  Tensor result = output.of_input ? inputs[output.of] : results[output.of];
+// Applies the steps of an output from `first` to `last` to what comes before them.
+static Tensor apply_steps(const Output& output, size_t first, size_t last, Tensor result) {
   static const ir::NoParams none;
-  for (const capture::Step& step : output.steps) {
-    AutoGradMode mode(output.recorded);
+  AutoGradMode mode(output.recorded);
+  for (size_t i = first; i < last; i++) {
+    const capture::Step& step = output.steps[i];
     Tensor view;
     const ir::Operand operands[] = {result};
     ir::bind(*step.primitive, operands, step.params ? step.params.get() : &none, &view);
     result = view;
   }
+  // Whether it may be written is decided by what made it: one view of several, a custom function.
+  if (first < last && last == output.steps.size() && result.is_view()) {
+    autograd::ensure_meta(result).view.origin = output.origin;
+  }
   return result;
+}
+
+// Views that were made before the last write: autograd finds out, as it does in eager code.
+void Version::make_before(size_t i, const Tensors& inputs, Tensors& outputs) const {
+  const Output& output = trace_->outputs[i];
+  if (output.steps_before == 0 || output.same_as || outputs[i].defined()) return;
+  if (output.of_output) make_before(*output.of_output, inputs, outputs);
+  const Tensor& start = output.of_output ? outputs[*output.of_output] : inputs[output.of];
+  outputs[i] = apply_steps(output, 0, output.steps_before, start);
+}
+
+void Version::make_output(size_t i, const Tensors& inputs, const Tensors& results,
+                          std::vector<bool>& done, Tensors& outputs) const {
+  const Output& output = trace_->outputs[i];
+  if (!output.defined || done[i]) return;
+  done[i] = true;
+  if (output.of_output) make_output(*output.of_output, inputs, results, done, outputs);
+  if (output.same_as) {
+    make_output(*output.same_as, inputs, results, done, outputs);
+    outputs[i] = outputs[*output.same_as];
+    return;
+  }
+  Tensor start = output.steps_before > 0 ? outputs[i]
+                 : output.of_output      ? outputs[*output.of_output]
+                 : output.of_input       ? inputs[output.of]
+                                         : results[output.of];
+  outputs[i] = apply_steps(output, output.steps_before, output.steps.size(), std::move(start));
+  if (output.inner && outputs[i].grad_fn()) {
+    outputs[i].grad_fn()->refuse_watching(
+        "the gradient of a view that a compiled function returns and uses for another result "
+        "would miss that part; return a clone() of it from the function");
+  }
+  if (output.retains_grad) outputs[i].retain_grad();
 }
 
 // Parts of the memory of inputs or of other results.
@@ -227,29 +269,34 @@ Tensors Version::make_results(const Tensors& inputs, const Tensors& values) cons
     if (!part) continue;
     const Tensor& whole = part->of_input ? inputs[part->of] : results[part->of];
     results[i] = alias(whole, part->sizes, part->strides, whole.impl()->offset + part->offset);
-    results[i].impl()->own_version = nullptr;
-    if (part->own_version) results[i] = results[i].data();
+  }
+  std::map<size_t, Ref<VersionCounter>> counters;
+  for (size_t i = 0; i < results.size(); i++) {
+    const capture::Result& result = trace_->results[i];
+    if (!result.counter) continue;
+    Ref<VersionCounter>& counter = counters[*result.counter];
+    if (!counter) counter = Ref<VersionCounter>::adopt(new VersionCounter);
+    counter->value = result.count;
+    if (!result.differentiable) results[i] = alias(results[i]);  // the node may keep the other
+    results[i].impl()->own_version = counter;
   }
   return results;
 }
 
-Tensors Version::make_outputs(const Tensors& inputs, const Tensors& results) const {
-  Tensors outputs;
-  for (const Output& output : trace_->outputs) {
-    outputs.push_back(output.same_as ? outputs[*output.same_as]
-                                     : make_output(output, inputs, results));
-    if (output.retains_grad) outputs.back().retain_grad();
-  }
-  return outputs;
-}
-
 Tensors Version::call(const Tensors& inputs) {
-  Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_);
+  Ref<KernelNode> node;
+  Tensors values = kernel_->call(inputs_before(inputs, records_), reserve_seeds(), records_, &node);
+  Tensors outputs(trace_->outputs.size());
+  for (size_t i = 0; i < outputs.size(); i++) make_before(i, inputs, outputs);
   relayout(inputs);
   write_back(inputs, values);
+  for (const Mutation& mutation : trace_->mutations) {
+    if (node) node->watch_input(mutation.input, inputs[mutation.input]);
+  }
   Tensors results = make_results(inputs, values);
   relate_views(inputs, results);
-  Tensors outputs = make_outputs(inputs, results);
+  std::vector<bool> done(outputs.size());
+  for (size_t i = 0; i < outputs.size(); i++) make_output(i, inputs, results, done, outputs);
   if (trace_->grad_mode_after != grad_mode_) modes.grad_enabled = trace_->grad_mode_after;
   return outputs;
 }

@@ -48,9 +48,9 @@ class Version {
   void write_back(const Tensors& inputs, const Tensors& values) const;
   Tensors make_results(const Tensors& inputs, const Tensors& values) const;
   void relate_views(const Tensors& inputs, const Tensors& results) const;
-  Tensor make_output(const capture::Output& output, const Tensors& inputs,
-                     const Tensors& results) const;
-  Tensors make_outputs(const Tensors& inputs, const Tensors& results) const;
+  void make_before(size_t i, const Tensors& inputs, Tensors& outputs) const;
+  void make_output(size_t i, const Tensors& inputs, const Tensors& results, std::vector<bool>& done,
+                   Tensors& outputs) const;
 
   std::shared_ptr<capture::Trace> trace_;
   Ref<Kernel> kernel_;

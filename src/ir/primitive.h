@@ -51,6 +51,7 @@ struct PrimitiveInfo {
   // Random only: how many numbers a call draws, where that is not one per element of the result.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool from_storage = false;  // a view whose offset counts from the storage, not from its input
+  bool raises = false;  // whether it fails depends on elements: it runs if its result is unused
   bool has_gradient = false;
   Gradient gradient;
 };
@@ -81,6 +82,13 @@ class Interpreter {
   virtual Scalar symbol_of(const Tensor& number) { return number.item(); }
   virtual Tensor symbol_tensor(uint32_t symbol) { return (void)symbol, Tensor(); }
   virtual void symbol_asked(uint32_t symbol) { (void)symbol; }
+  // A tensor is about to take the layout of a view of itself: t_(), squeeze_().
+  virtual void reshaping(const Tensor& self, const Tensor& view) {
+    (void)self;
+    (void)view;
+  }
+  // A backward reads what was saved for it.
+  virtual void unpacked(const Tensor& saved) { (void)saved; }
 };
 
 // The choke point: evaluate (or interpret), then record for gradients.
@@ -96,6 +104,10 @@ struct Primitive : PrimitiveInfo {
   Primitive&& vjp(const char* node_name, RuleText<F>... rules) &&;
   Primitive&& of_storage() && {
     from_storage = true;
+    return std::move(*this);
+  }
+  Primitive&& raising() && {
+    raises = true;
     return std::move(*this);
   }
   Primitive&& drawing(Dim (*numbers)(Operands inputs, const void* params)) && {

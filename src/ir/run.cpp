@@ -109,8 +109,11 @@ namespace {
 
 class Cutter {
  public:
-  Cutter(const Graph& from, const Ends& inputs, const Ends& outputs)
-      : from_(from), renamed_(from.values.size(), kNoValue), needed_(from.values.size()) {
+  Cutter(const Graph& from, const Ends& inputs, const Ends& outputs, size_t checked)
+      : from_(from),
+        checked_(checked),
+        renamed_(from.values.size(), kNoValue),
+        needed_(from.values.size()) {
     result_.sources = from.sources;
     for (size_t i = 0; i < inputs.values.size(); i++) {
       ValueId value = inputs.values[i];
@@ -132,7 +135,7 @@ class Cutter {
   void find_needed() {
     for (uint32_t i = static_cast<uint32_t>(from_.operations.size()); i-- > 0;) {
       const Operation& operation = from_.operations[i];
-      bool wanted = false;
+      bool wanted = i < checked_ && operation.primitive && operation.primitive->raises;
       for (int k = 0; k < operation.outputs(); k++) {
         ValueId value = operation.output + static_cast<ValueId>(k);
         wanted |= needed_[value] && renamed_[value] == kNoValue;
@@ -163,6 +166,7 @@ class Cutter {
   }
 
   const Graph& from_;
+  size_t checked_;
   Graph result_;
   std::vector<ValueId> renamed_;
   std::vector<bool> needed_;
@@ -171,8 +175,8 @@ class Cutter {
 
 }  // namespace
 
-Graph cut(const Graph& graph, const Ends& inputs, const Ends& outputs) {
-  return Cutter(graph, inputs, outputs).take();
+Graph cut(const Graph& graph, const Ends& inputs, const Ends& outputs, size_t checked) {
+  return Cutter(graph, inputs, outputs, checked).take();
 }
 
 }  // namespace fg::ir

@@ -25,7 +25,8 @@ class Runner {
 };
 
 // What of a graph computes `outputs` from `inputs`, numbered anew. An input that nothing needs
-// stays an input. Asking for a value that does not follow from the inputs is an error.
+// stays an input. Asking for a value that does not follow from the inputs is an error. Of the first
+// `checked` operations those that may refuse values are part of it in any case.
 struct Ends {
   std::vector<ValueId> values;
   std::vector<Role> roles;
@@ -34,6 +35,6 @@ struct Ends {
     roles.push_back(std::move(role));
   }
 };
-Graph cut(const Graph& graph, const Ends& inputs, const Ends& outputs);
+Graph cut(const Graph& graph, const Ends& inputs, const Ends& outputs, size_t checked = 0);
 
 }  // namespace fg::ir

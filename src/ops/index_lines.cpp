@@ -94,7 +94,8 @@ const Registered gather_p =
                       if (out[0].numel() == 0) return;
                       kernels::gather_lines(lines_of(*inputs[0], *inputs[1], p.dim, "gather"),
                                             *inputs[0], out[0]);
-                    }>("gather", Kind::gather);
+                    }>("gather", Kind::gather)
+        .raising();
 const auto gather_entry =
     define(gather, "out[i][j] = self[index[i][j]][j] for dim 0, and so on for other dimensions.",
            [](const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
@@ -147,7 +148,8 @@ const Registered scatter_p =
                       out[0].dtype = inputs[2]->dtype();
                       check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
                     },
-                    evaluate_scatter>("scatter", Kind::scatter);
+                    evaluate_scatter>("scatter", Kind::scatter)
+        .raising();
 
 Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
                     Combine combine, const char* who) {
@@ -260,6 +262,7 @@ const Registered scatter_multiply_p =
                       check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
                     },
                     evaluate_scatter>("scatter_multiply", Kind::scatter)
+        .raising()
         .vjp("NotImplemented", wrt_all({0, 2}, saves::nothing, [](const Vjp&) -> Tensors {
                fail(ErrorKind::not_implemented,
                     "scatter: the derivative for reduce='multiply' is not implemented");

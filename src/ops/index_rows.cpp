@@ -113,7 +113,8 @@ const Registered take_rows_p =
                     [](Operands inputs, const RowsParams& p, Tensor* out) {
                       kernels::gather_rows(rows_of(*inputs[0], inputs[1].all(), p), *inputs[0],
                                            out[0]);
-                    }>("take_rows", Kind::gather);
+                    }>("take_rows", Kind::gather)
+        .raising();
 
 const Registered put_rows_p =
     plain_primitive<PutRowsParams,
@@ -133,7 +134,8 @@ const Registered put_rows_p =
                       kernels::scatter_rows(
                           rows, out[0], kernels::as_contiguous(*inputs[2]),
                           p.accumulate ? kernels::Combine::add : kernels::Combine::assign);
-                    }>("put_rows", Kind::scatter);
+                    }>("put_rows", Kind::scatter)
+        .raising();
 
 }  // namespace
 

@@ -137,6 +137,7 @@ const Registered multinomial_p =
                       kernels::fill_multinomial(out[0], *inputs[0], p.samples.value(),
                                                 p.replacement, ops::reserve(p.generator, draws));
                     }>("multinomial", Kind::random)
+        .raising()
         .drawing([](Operands inputs, const void* params) {
           const auto& p = *static_cast<const MultinomialParams*>(params);
           Dim drawn = inputs[0]->impl()->numel;

@@ -33,13 +33,15 @@ const Registered bernoulli_p =
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
                       kernels::fill_bernoulli(out[0], *inputs[0],
                                               ops::reserve(p.generator, out[0].numel()));
-                    }>("bernoulli", Kind::random);
+                    }>("bernoulli", Kind::random)
+        .raising();
 const Registered poisson_p =
     plain_primitive<ElementParams, sizes_of_input,
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
                       kernels::fill_poisson(out[0], *inputs[0],
                                             ops::reserve(p.generator, out[0].numel()));
-                    }>("poisson", Kind::random);
+                    }>("poisson", Kind::random)
+        .raising();
 
 void require_floating(const Tensor& self, const char* who) {
   if (self.is_floating_point()) return;
@@ -101,7 +103,8 @@ const Registered normal_p =
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
                       kernels::fill_normal(out[0], *inputs[0], *inputs[1],
                                            ops::reserve(p.generator, out[0].numel()));
-                    }>("normal", Kind::random);
+                    }>("normal", Kind::random)
+        .raising();
 
 void check_std(double std, const char* who) {
   if (!(std >= 0)) fail("{}: expects std >= 0, but found std {}", who, std);

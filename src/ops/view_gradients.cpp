@@ -5,9 +5,11 @@
 
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ops/create.h"
 #include "ops/kernels/strided.h"
 #include "ops/view_kind.h"
 #include "ops/views.h"
+#include "tensor/geometry.h"
 
 namespace fg {
 
@@ -186,7 +188,7 @@ void add_at(T* storage, const Dims& sizes, const Dims& strides, int64_t offset, 
   }
 }
 
-int64_t reach(const Dims& sizes, const Dims& strides) {
+int64_t extent(const Dims& sizes, const Dims& strides) {
   int64_t last = 0;
   for (size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] == 0) return 0;
@@ -242,13 +244,21 @@ const auto unfold_backward_entry =
       return Samples{{{sample({3, 3}), Dims{5}, Scalar(0), Scalar(3), Scalar(1)}}};
     });
 
+// The memory that an input and its view have together.
+struct Stretch {
+  int64_t base, view_at, input_at, length;
+  explicit Stretch(const StridedBackwardParams& p)
+      : base(std::min(p.input_offset.value(), p.offset.value())),
+        view_at(p.offset.value() - base),
+        input_at(p.input_offset.value() - base),
+        length(std::max(view_at + extent(p.size, p.stride),
+                        input_at + extent(p.input_sizes, p.input_strides))) {}
+};
+
 // Gathers in the memory of the input, relative to the lower of the two offsets; where several
 // elements of an overlapping input share memory each gets the whole sum divided by their number.
 void strided_backward(const Tensor& grad, const StridedBackwardParams& p, const Tensor& out) {
-  int64_t base = std::min(p.input_offset.value(), p.offset.value());
-  int64_t view_at = p.offset.value() - base, input_at = p.input_offset.value() - base;
-  int64_t length =
-      std::max(view_at + reach(p.size, p.stride), input_at + reach(p.input_sizes, p.input_strides));
+  auto [base, view_at, input_at, length] = Stretch(p);
   Tensor memory = empty_tensor({length}, grad.dtype()),
          counts = empty_tensor({length}, grad.dtype());
   fill_zeros(memory);
@@ -289,14 +299,18 @@ const Registered as_strided_backward_p =
                     }>("as_strided_backward", Kind::scatter)
         .vjp("AsStridedBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const StridedBackwardParams& p) {
-               // The transpose: bring the gradient into the input's memory layout, then look again.
-               Tensor memory =
-                   as_strided_backward(v.grad(), p.input_sizes, p.input_strides, p.input_offset,
-                                       p.input_sizes, p.input_strides, p.input_offset);
-               Tensor laid_out =
-                   empty_strided_tensor(p.input_sizes, p.input_strides, memory.dtype());
-               return as_strided(laid_out.copy_(memory), p.size, p.stride,
-                                 p.offset - p.input_offset);
+               // The transpose: bring the gradient into the memory of both, zero where the input
+               // has no element, then look again.
+               Stretch whole(p);
+               auto gather = [&](const Tensor& grad) {
+                 return as_strided_backward(grad, {whole.length}, {1}, whole.base, p.input_sizes,
+                                            p.input_strides, p.input_offset);
+               };
+               Tensor memory = gather(v.grad());
+               if (overlaps_itself(p.input_sizes, p.input_strides)) {
+                 memory = memory.div(gather(ones_like(v.grad())).clamp_min(1));
+               }
+               return as_strided(memory, p.size, p.stride, p.offset - whole.base);
              }));
 const auto as_strided_backward_entry =
     define_as<as_strided_backward_p>(as_strided_backward, "The gradient of as_strided.")

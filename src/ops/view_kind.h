@@ -52,7 +52,8 @@ ir::Primitive<P> checked(const char* name) {
                          [](ir::Operands inputs, const P& params, Tensor* out) {
                            check(*inputs[0], params);
                            kernels::copy_elements(out[0], *inputs[0]);
-                         }>(name, ir::Kind::extern_call);
+                         }>(name, ir::Kind::extern_call)
+      .raising();
 }
 
 // Refuses geometries that leave the storage.

@@ -12,6 +12,9 @@ namespace fg::ir {
 
 // Whether the elements fill one stretch of memory without gaps, in any order of dimensions.
 static bool is_dense(const Tensor& tensor) {
+  for (size_t i = 0; i < tensor.sizes().size(); i++) {
+    if (!tensor.sizes()[i].is_constant() || !tensor.strides()[i].is_constant()) return false;
+  }
   if (tensor.is_contiguous()) return true;
   std::vector<std::pair<int64_t, int64_t>> axes;  // stride, size
   for (size_t i = 0; i < tensor.sizes().size(); i++) {
@@ -29,20 +32,26 @@ static bool is_dense(const Tensor& tensor) {
 
 // As PyTorch: only what can be seen at a glance, between dense tensors.
 static bool overlap_in_part(const Tensor& a, const Tensor& b) {
-  if (!b.defined() || a.is_same(b) || a.is_abstract() || b.is_abstract()) return false;
-  if (!(a.impl()->storage == b.impl()->storage) || a.numel() == 0 || b.numel() == 0) return false;
-  if (!is_dense(a) || !is_dense(b)) return false;
-  const char *begin = a.impl()->data, *end = begin + a.numel() * item_size(a.dtype());
-  const char *other = b.impl()->data, *last = other + b.numel() * item_size(b.dtype());
+  if (!b.defined() || a.is_same(b) || !a.impl()->storage) return false;
+  if (!(a.impl()->storage == b.impl()->storage) || !is_dense(a) || !is_dense(b)) return false;
+  if (a.numel() == 0 || b.numel() == 0) return false;
+  auto place = [](const Tensor& t, int64_t element) {
+    return (t.impl()->offset.value() + element) * static_cast<int64_t>(item_size(t.dtype()));
+  };
+  int64_t begin = place(a, 0), end = place(a, a.numel());
+  int64_t other = place(b, 0), last = place(b, b.numel());
   if (begin == other && end == last) return !(a.strides() == b.strides());
   return begin < last && other < end;
 }
 
 void refuse_overlap(const FunctionInfo& info, Operands operands) {
-  const Tensor& self = *operands[0];
+  auto inside = [](const Tensor& t) {
+    return modes.interpreter && t.defined() ? modes.interpreter->stand_in(t) : t;
+  };
+  const Tensor self = inside(*operands[0]);
   for (size_t i = 1; i < operands.size(); i++) {
     for (const Tensor& other : operands[i].all()) {
-      if (!overlap_in_part(self, other)) continue;
+      if (!overlap_in_part(self, inside(other))) continue;
       fail(
           "{}_: some elements of an input and of the written-to tensor refer to a single memory "
           "location; clone() the input first",

@@ -17,7 +17,7 @@ static std::vector<bool> needed_operations(const ir::Graph& graph) {
   for (ValueId output : graph.outputs) need(output);
   for (size_t i = graph.operations.size(); i-- > 0;) {
     const Operation& one = graph.operations[i];
-    bool needed = has_effect(one);
+    bool needed = must_run(one);
     for (int k = 0; k < one.outputs(); k++) needed |= value[one.output + static_cast<ValueId>(k)];
     operation[i] = needed;
     if (!needed) continue;

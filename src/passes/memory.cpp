@@ -28,14 +28,13 @@ bool shares_memory(const Operation& operation) {
 }
 
 bool has_effect(const Operation& operation) {
-  static const ir::PrimitiveInfo* const checks[] = {&primitive_named("checked_classes"),
-                                                    &primitive_named("checked_probabilities"),
-                                                    &primitive_named("nonzero_divisor")};
   if (!operation.primitive) return false;
   ir::Kind kind = operation.primitive->kind;
-  if (kind == ir::Kind::collective || kind == ir::Kind::higher_order) return true;
-  if (kind != ir::Kind::extern_call) return false;
-  return std::find(std::begin(checks), std::end(checks), operation.primitive) != std::end(checks);
+  return kind == ir::Kind::collective || kind == ir::Kind::higher_order;
+}
+
+bool must_run(const Operation& operation) {
+  return has_effect(operation) || (operation.primitive && operation.primitive->raises);
 }
 
 Memory::Memory(const ir::Graph& graph)

@@ -49,7 +49,8 @@ std::vector<uint32_t> places_of(const std::vector<uint32_t>& needed) {
 void recompute_late(ir::Graph& graph) {
   bool backward = false;
   for (const Operation& operation : graph.operations) {
-    if (has_effect(operation)) return;  // effects stay in the order that the user wrote
+    bool refuses = must_run(operation) && !operation.backward;
+    if (has_effect(operation) || refuses) return;  // effects stay in the order of the user
     backward |= operation.backward;
   }
   if (!backward) return;

@@ -305,7 +305,6 @@ def test_captured_functions_in_a_row_and_in_turn():
     assert versions_of(first) == 2  # leaf and not
 
 
-@pytest.mark.xfail(strict=True, reason="one node over all results, see docs/usage/capture.md")
 def test_a_result_is_not_differentiated_for_an_input_that_it_does_not_depend_on():
     def f(x, y):
         return x * 2, y * 2

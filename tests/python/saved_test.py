@@ -273,3 +273,11 @@ def test_hooks_must_be_callable_D16(hooks):
     with pytest.raises(TypeError):
         with saved_tensors_hooks(*hooks):
             ones().exp().sum().backward()
+
+
+def test_saved_indices_have_no_gradient_with_hooks_either_D16():
+    x = fg.tensor([1.0, 3.0, 2.0], requires_grad=True)
+    with saved_tensors_hooks(lambda t: t.clone(), same):
+        largest, _ = x.max(0)
+    (grad,) = fg.autograd.grad(largest, x, create_graph=True)
+    assert not grad.requires_grad

@@ -174,3 +174,13 @@ def test_shapes_change_in_place_with_their_history_but_not_those_of_leaves_E14(n
     assert x.grad.equal(grad)
     with pytest.raises(RuntimeError, match=f"^{name}_: a leaf variable that requires grad"):
         getattr(x, name + "_")(*arguments)
+
+
+@pytest.mark.parametrize("part", [lambda x: x[:, ::2], lambda x: x[:1].expand(3, 6)])
+def test_second_derivatives_of_as_strided_over_holes_and_repeated_elements(part):
+    x = part(fg.arange(12, dtype=fg.float64).reshape(2, 6)).detach().requires_grad_()
+    tangent = fg.tensor(1.0, dtype=fg.float64, requires_grad=True)
+    weights = fg.arange(x.numel(), dtype=fg.float64).reshape(x.shape)
+    (grad,) = fg.autograd.grad((x.as_strided((3,), (1,)) ** 2).sum(), x, tangent, create_graph=True)
+    (again,) = fg.autograd.grad((grad * weights).sum(), tangent)  # what it is linear in
+    assert again.item() == pytest.approx((grad * weights).sum().item())
