@@ -8,6 +8,7 @@
 
 #include "autograd/active_hooks.h"
 #include "base/error.h"
+#include "capture/pointer_table.h"
 #include "ir/graph.h"
 
 namespace fg::capture {
@@ -111,15 +112,28 @@ class Tracer : public ir::Interpreter {
   struct Memory {
     Memory() = default;
     Memory(const Tensor& base, ir::ValueId value)
-        : base(base), geometry(Geometry(base)), value(value) {}
-    Tensor base;
-    std::optional<Geometry> geometry;  // of the value; the base itself may get another one
+        : value(value), geometry(Geometry(base)), base(base) {}
+    ir::ValueId value = ir::kNoValue;
     bool is_input = false;
     bool offset_matters = false;  // a view of it counts from the beginning of the storage
-    std::unordered_set<Geometry, GeometryHash> views{};  // that were made of it in the usual way
-    ir::ValueId value = ir::kNoValue;
     bool written = false, written_as_data = false;
-    std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
+    std::optional<Geometry> geometry;  // of the value; the base itself may get another one
+    Tensor base;
+    // Whether a tensor shows all of it, as it lies there.
+    bool is_whole(const Tensor& tensor) const;
+    // Most memories have no views.
+    struct Views {
+      std::unordered_set<Geometry, GeometryHash> usual{};  // that were made of it in the usual way
+      std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
+    };
+    std::unique_ptr<Views> views_made{};
+    Views& views() {
+      if (!views_made) views_made = std::make_unique<Views>();
+      return *views_made;
+    }
+    void forget_parts() {
+      if (views_made) views_made->parts.clear();
+    }
   };
   Memory& memory_of(const Tensor& tensor);
   static bool is_dense(const Memory& memory);
@@ -140,7 +154,7 @@ class Tracer : public ir::Interpreter {
 
   std::vector<bool> fresh_;                       // by value: in memory of its own
   std::unordered_map<uint64_t, uint32_t> lines_;  // of nodes, by sequence number
-  std::unordered_map<const Storage*, Memory> memories_;
+  PointerTable<Storage, Memory> memories_;
   std::vector<Lifted> lifted_;
   // By tensor, and by storage, from outside.
   std::unordered_map<const TensorImpl*, std::pair<Tensor, Tensor>> inside_;
