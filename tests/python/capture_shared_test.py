@@ -109,12 +109,6 @@ def test_b44_a_call_that_shares_follows_one_that_does_not(layout):
             alike(of_first_two(write_first), make, calls=4, fullgraph=False)
 
 
-def test_b45_parts_of_one_memory_that_do_not_overlap_may_be_captured():
-    compiled = compare(lambda x, y: (x.add_(1), y * 2)[1],
-                       lambda: ((lambda base: [base[:3], base[3:]])(plain(6)), []))
-    assert compiled is not None
-
-
 def transpose_first(x, y):
     x.t_()
     return y * 2
