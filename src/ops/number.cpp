@@ -44,8 +44,8 @@ double power(double a, double b) {
 const Registered add_p = float_primitive<[](double a, double b) { return a + b; }>("float_add");
 const Registered sub_p = float_primitive<[](double a, double b) { return a - b; }>("float_sub");
 const Registered mul_p = float_primitive<[](double a, double b) { return a * b; }>("float_mul");
-const Registered div_p = float_primitive<divide>("float_div");
-const Registered pow_p = float_primitive<power>("float_pow");
+const Registered div_p = float_primitive<divide>("float_div").raising();
+const Registered pow_p = float_primitive<power>("float_pow").raising();
 const Registered neg_p = float_primitive<[](double a, double) { return -a; }>("float_neg");
 const Registered abs_p = float_primitive<[](double a, double) { return std::abs(a); }>("float_abs");
 

@@ -82,7 +82,7 @@ class Fixed(dict):
 
     def split(self, tree, floats):
         """The floats that are inputs, as tensors, and the others, as bytes: NaN and both zeros."""
-        fixed = self.get(tree)
+        fixed = self.get(tree) if self else None  # hashing a structure takes a while
         if not fixed:
             return [_C.number_tensor(value) for value in floats], b""
         constants = [value for i, value in enumerate(floats) if i in fixed]
