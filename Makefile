@@ -6,8 +6,8 @@ PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libc
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)
-# What the thread sanitizer runs: the pool and the engine. It cannot follow a fork, nor OpenMP.
-TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test)
+# What the thread sanitizer runs: the pool, the engine, captured functions. It cannot follow a fork, nor OpenMP.
+TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) compile_test
 TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
 
 # What a second compiler reads.

@@ -43,7 +43,7 @@ class Maker {
   ir::ValueId copy(ir::ValueId of) {
     static const ir::PrimitiveInfo& clone = passes::primitive_named("clone");
     static const ir::ParamsRef params = [] {
-      ir::TextReader text("contiguous=false");
+      ir::TextReader text("contiguous=false, strides=[]");
       return clone.params->parse(text);
     }();
     return call("clone", {of}, params, false);

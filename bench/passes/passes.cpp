@@ -1,22 +1,29 @@
-// Nanoseconds per operation of each pass, at 5,000 and at 100,000 operations. One JSON line per
-// case.
+// Nanoseconds per operation of capture and of each pass, at 5,000 and at 100,000 operations. One
+// JSON line per case.
 #include "passes/passes.h"
 
 #include <malloc.h>
 
-#include <chrono>
 #include <cstdio>
+#include <ctime>
 #include <functional>
 
+#include "bench/passes/capture.h"
 #include "bench/passes/graphs.h"
 
 namespace fg::bench {
 namespace {
 
+// Of this thread: what else the machine does counts less.
+double now() {
+  timespec time;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 double seconds_of(const std::function<void()>& run) {
-  auto start = std::chrono::steady_clock::now();
+  double start = now();
   run();
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return now() - start;
 }
 
 constexpr size_t kSizes[] = {5000, 100000}, kOperations = 100000, kRounds = 9;
@@ -47,6 +54,45 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"partition_default", [](ir::Graph& g) { partition(g, passes::partition_default); }},
     {"partition_min_cut", [](ir::Graph& g) { partition(g, passes::partition_min_cut); }}};
 
+void report(const char* name, const std::string& shape, const double (&nanoseconds)[2]) {
+  for (size_t i = 0; i < 2; i++) {
+    std::printf("{\"case\": \"%s %s\", \"operations\": %zu, \"unit\": \"ns\", \"value\": %.2f}\n",
+                name, shape.c_str(), kSizes[i], nanoseconds[i]);
+  }
+}
+
+// Nanoseconds per operation of the graph that a capture gives. Small functions are captured as
+// often as is needed to get as many operations; traces and graphs are kept, as compile() does.
+double capture_once(const std::string& shape, size_t size, bool joint) {
+  Tensor x = ones({16}).requires_grad_();
+  capture::Body body = function_of_shape(shape, size);
+  std::vector<capture::Function> functions;
+  std::vector<ir::Graph> graphs;
+  size_t operations = 0;
+  double seconds = seconds_of([&] {
+    for (size_t done = 0; done < kOperations; done += size) {
+      functions.push_back(capture::function_of(capture::trace(body, {x})));
+      if (joint) {
+        functions.push_back(
+            capture::gradient_of(functions.back(), {capture::Tangent::plain}, false));
+      }
+      graphs.push_back(capture::graph_of(functions.back()));
+      operations += graphs.back().operations.size();
+    }
+  });
+  return 1e9 * seconds / static_cast<double>(operations);
+}
+
+void measure_capture(const char* name, const std::string& shape, bool joint) {
+  double best[] = {1e9, 1e9};
+  for (size_t round = 0; round < kRounds; round++) {
+    for (size_t i = 0; i < 2; i++) {
+      best[i] = std::min(best[i], capture_once(shape, kSizes[i], joint));
+    }
+  }
+  report(name, shape, best);
+}
+
 // The best of several rounds, sizes in turn.
 void measure(const std::string& shape) {
   std::vector<ir::Graph> graphs;
@@ -57,12 +103,11 @@ void measure(const std::string& shape) {
   for (const auto& [name, pass] : kPasses) {
     double best[] = {1e9, 1e9};
     for (size_t round = 0; round < kRounds; round++) {
-      for (size_t i = 0; i < 2; i++) best[i] = std::min(best[i], one_round(graphs[i], pass));
+      for (size_t i = 0; i < 2; i++) {
+        best[i] = std::min(best[i], 1e9 * one_round(graphs[i], pass) / kOperations);
+      }
     }
-    for (size_t i = 0; i < 2; i++) {
-      std::printf("{\"case\": \"%s %s\", \"operations\": %zu, \"unit\": \"ns\", \"value\": %.2f}\n",
-                  name, shape.c_str(), kSizes[i], 1e9 * best[i] / kOperations);
-    }
+    report(name, shape, best);
   }
 }
 
@@ -73,5 +118,9 @@ int main() {
   // Memory is kept: otherwise large graphs measure what fresh pages cost in the kernel.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  for (const char* shape : {"chain", "wide", "random"}) fg::bench::measure(shape);
+  for (const char* shape : {"chain", "wide", "random"}) {
+    fg::bench::measure_capture("capture forward", shape, false);
+    fg::bench::measure_capture("capture joint", shape, true);
+    fg::bench::measure(shape);
+  }
 }

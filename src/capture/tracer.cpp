@@ -17,6 +17,11 @@ Tracer::Geometry::Geometry(const Tensor& tensor)
 
 Dim Tracer::Geometry::reach() const { return fg::reach(sizes, strides); }
 
+bool Tracer::Memory::is_whole(const Tensor& tensor) const {
+  return tensor.impl()->offset == geometry->offset && tensor.sizes() == geometry->sizes &&
+         tensor.strides() == geometry->strides;
+}
+
 size_t Tracer::GeometryHash::operator()(const Geometry& geometry) const {
   auto hash = static_cast<size_t>(geometry.offset.hint());
   for (const Dims* dims : {&geometry.sizes, &geometry.strides}) {
@@ -99,8 +104,8 @@ Tracer::Memory& Tracer::memory_of(const Tensor& tensor) {
 
 // The same value may be weak in promotion in one place and not in another.
 ValueId Tracer::as_number(ValueId value, bool number) {
+  if (graph.values[value].number == number) return value;
   ir::ValueInfo info = graph.values[value];
-  if (info.number == number) return value;
   info.number = number;
   ops::WindowParams params{info.sizes, info.strides, 0};
   return call(ops::window(), {value}, std::make_shared<const ops::WindowParams>(params), info);
@@ -113,12 +118,12 @@ ValueId Tracer::read(const Tensor& given) {
     fail("capture: a view as another dtype is not captured yet; convert with to() instead");
   }
   bool number = tensor.impl()->wrapped_number;
-  if (Geometry(tensor) == *memory.geometry) return as_number(memory.value, number);
+  if (memory.is_whole(tensor)) return as_number(memory.value, number);
   return as_number(read_part(memory, tensor), number);
 }
 
 ValueId Tracer::read_part(Memory& memory, const Tensor& view) {
-  auto [place, added] = memory.parts.try_emplace(Geometry(view), kNoValue);
+  auto [place, added] = memory.views().parts.try_emplace(Geometry(view), kNoValue);
   if (!added) return place->second;
   Dim offset = view.impl()->offset - memory.geometry->offset;
   if (offset < 0 || offset + Geometry(view).reach() > memory.geometry->reach()) {
@@ -189,21 +194,21 @@ void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, c
   Memory& memory = memory_of(input);
   ir::ParamsRef shared = primitive.params->empty ? nullptr : primitive.params->share(params);
   bool usual = !primitive.from_storage || !memory.is_input || is_dense(memory) ||
-               memory.views.count(Geometry(output)) || Geometry(output) == *memory.geometry;
+               memory.views().usual.count(Geometry(output)) || memory.is_whole(output);
   if (!usual) {
     fail(
         "capture: as_strided of a tensor that has holes may reach elements between its own; pass "
         "the whole tensor");
   }
   memory.offset_matters |= primitive.from_storage;
-  memory.views.insert(Geometry(output));
+  memory.views().usual.insert(Geometry(output));
   steps_[output.impl()] = {output,
                            {input, &primitive, shared, meta.sizes, meta.strides, input.sizes(),
                             input.strides(), input.impl()->storage->version}};
-  if (primitive.from_storage || Geometry(output) == *memory.geometry) return;
-  if (memory.parts.count(Geometry(output)) > 0) return;
+  if (primitive.from_storage || memory.is_whole(output)) return;
+  if (memory.views().parts.count(Geometry(output)) > 0) return;
   ValueId value = call(primitive, {read(input)}, std::move(shared), ir::info_of(output));
-  memory_of(input).parts.emplace(Geometry(output), value);
+  memory_of(input).views().parts.emplace(Geometry(output), value);
 }
 
 // Random numbers come from a seed, an input; each call knows how many were drawn before it.
@@ -256,7 +261,7 @@ void Tracer::evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, c
   if (primitive.kind == ir::Kind::view) {
     return add_view(primitive, given[0], params, metas[0], outputs[0]);
   }
-  if (!primitive.params->empty) operation.params = primitive.params->share(params);
+  give_numbers(operation, params);
   if (operation.is_random()) draw(operation, operands, params, metas[0]);
   for (int i = 0; i < primitive.outputs; i++) {
     outputs[i] = abstract_tensor(metas[i].sizes, ir::strides_of(metas[i]), 0, metas[i].dtype);
@@ -276,7 +281,7 @@ void Tracer::settle(const Tensor& tensor, std::unordered_set<ValueId>& others) {
     ops::RestrideParams params{info.strides};
     memory.value =
         call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params), info);
-    memory.parts.clear();
+    memory.forget_parts();
   }
   others.insert(memory.value);
 }
@@ -285,7 +290,7 @@ void Tracer::settle(const Tensor& tensor, std::unordered_set<ValueId>& others) {
 ValueId Tracer::put(Memory& memory, const Tensor& self, ValueId value) {
   const Geometry& whole = *memory.geometry;
   ir::ValueInfo info{whole.sizes, whole.strides, memory.base.dtype()};
-  if (Geometry(self) == *memory.geometry) {
+  if (memory.is_whole(self)) {
     if (graph.values[value].strides == whole.strides) return as_number(value, false);
     ops::RestrideParams params{whole.strides};
     return call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params),
@@ -305,7 +310,7 @@ bool Tracer::write(const Tensor& given, const Tensor& value) {
   Memory& memory = memory_of(self);
   read(self);  // refuses what is not part of the base
   memory.value = put(memory, self, part);
-  memory.parts.clear();
+  memory.forget_parts();
   memory.written = true;
   memory.written_as_data |= static_cast<bool>(self.impl()->own_version);
   self.impl()->bump_version();

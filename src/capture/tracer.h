@@ -7,6 +7,8 @@
 #include <unordered_set>
 
 #include "autograd/active_hooks.h"
+#include "base/error.h"
+#include "capture/pointer_table.h"
 #include "ir/graph.h"
 
 namespace fg::capture {
@@ -87,6 +89,9 @@ class Tracer : public ir::Interpreter {
   bool write(const Tensor& self, const Tensor& value) override;
   Tensor stand_in(const Tensor& tensor) override;
   void asked(const Tensor& tensor, const char* what) override;
+  Scalar symbol_of(const Tensor& number) override;
+  Tensor symbol_tensor(uint32_t symbol) override;
+  void symbol_asked(uint32_t symbol) override;
   void reshaping(const Tensor& self, const Tensor& view) override;
   void unpacked(const Tensor& saved) override;
   // The memory of all that a backward read of what was saved for it.
@@ -107,15 +112,28 @@ class Tracer : public ir::Interpreter {
   struct Memory {
     Memory() = default;
     Memory(const Tensor& base, ir::ValueId value)
-        : base(base), geometry(Geometry(base)), value(value) {}
-    Tensor base;
-    std::optional<Geometry> geometry;  // of the value; the base itself may get another one
+        : value(value), geometry(Geometry(base)), base(base) {}
+    ir::ValueId value = ir::kNoValue;
     bool is_input = false;
     bool offset_matters = false;  // a view of it counts from the beginning of the storage
-    std::unordered_set<Geometry, GeometryHash> views{};  // that were made of it in the usual way
-    ir::ValueId value = ir::kNoValue;
     bool written = false, written_as_data = false;
-    std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
+    std::optional<Geometry> geometry;  // of the value; the base itself may get another one
+    Tensor base;
+    // Whether a tensor shows all of it, as it lies there.
+    bool is_whole(const Tensor& tensor) const;
+    // Most memories have no views.
+    struct Views {
+      std::unordered_set<Geometry, GeometryHash> usual{};  // that were made of it in the usual way
+      std::unordered_map<Geometry, ir::ValueId, GeometryHash> parts{};  // of the current value
+    };
+    std::unique_ptr<Views> views_made{};
+    Views& views() {
+      if (!views_made) views_made = std::make_unique<Views>();
+      return *views_made;
+    }
+    void forget_parts() {
+      if (views_made) views_made->parts.clear();
+    }
   };
   Memory& memory_of(const Tensor& tensor);
   static bool is_dense(const Memory& memory);
@@ -131,18 +149,29 @@ class Tracer : public ir::Interpreter {
   void add(ir::Operation operation);
   ir::ValueId call(const ir::PrimitiveInfo& primitive, std::vector<ir::ValueId> inputs,
                    ir::ParamsRef params, ir::ValueInfo info);
+  void give_numbers(ir::Operation& operation, const void* params);
   uint32_t source();
 
   std::vector<bool> fresh_;                       // by value: in memory of its own
   std::unordered_map<uint64_t, uint32_t> lines_;  // of nodes, by sequence number
-  std::unordered_map<const Storage*, Memory> memories_;
+  PointerTable<Storage, Memory> memories_;
   std::vector<Lifted> lifted_;
   // By tensor, and by storage, from outside.
   std::unordered_map<const TensorImpl*, std::pair<Tensor, Tensor>> inside_;
   std::unordered_map<const Storage*, Tensor> inside_storage_;
   std::unordered_map<const TensorImpl*, std::pair<Tensor, ViewStep>> steps_;
   std::unordered_map<std::string, uint32_t> sources_;
+  Tensors symbols_;  // what stands for numbers of unknown value
 };
+
+// The value of a number is asked for that is an argument, or was computed from some.
+class NumberAsked : public Error {
+ public:
+  using Error::Error;
+};
+// Those arguments, of this thread since they were last taken.
+const std::vector<size_t>& asked_inputs();
+std::vector<size_t> take_asked_inputs();
 
 // Whether all elements of `part` lie within those of `whole`, in one storage.
 bool contains_memory(const Tensor& whole, const Tensor& part);

@@ -60,8 +60,9 @@ void Tracer::meet(const Tensors& inputs) {
 
 Tensor Tracer::add_input(const Tensor& like, ir::Role role) {
   Tensor input = abstract_like(like);
-  memories_[input.impl()->storage.get()] = Memory(input, graph.add_input(ir::info_of(input), role));
-  memories_[input.impl()->storage.get()].is_input = true;
+  Memory& memory = memories_[input.impl()->storage.get()];
+  memory = Memory(input, graph.add_input(ir::info_of(input), role));
+  memory.is_input = true;
   if (like.requires_grad()) input.requires_grad_();
   return input;
 }

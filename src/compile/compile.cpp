@@ -1,5 +1,6 @@
 #include "compile/compile.h"
 
+#include <atomic>
 #include <mutex>
 
 #include "base/fail.h"
@@ -56,6 +57,8 @@ class Versions {
  public:
   Versions(CompileOptions options, KernelOptions kernel)
       : options_(std::move(options)), kernel_(std::move(kernel)) {}
+
+  bool reads_numbers() const { return reads_numbers_; }
 
   std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
                                  const Tensors& parameters, const FlatBody& body) {
@@ -139,6 +142,10 @@ class Versions {
     }
     try {
       entries_.push_back(make(key, different, parameters, body));
+    } catch (const capture::NumberAsked&) {
+      capture::take_asked_inputs();
+      reads_numbers_ = true;  // the caller tries again with constants
+      return nullptr;
     } catch (const Error& error) {
       if (options_.fullgraph) throw;
       refuse(fmt::format("{} runs eagerly: {}", options_.name, error.what()));
@@ -170,7 +177,10 @@ class Versions {
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::string refused_, difference_;
+  std::atomic<bool> reads_numbers_ = false;
 };
+
+bool reads_numbers(const Versions& versions) { return versions.reads_numbers(); }
 
 std::shared_ptr<Versions> make_versions(CompileOptions options) {
   return make_versions(std::move(options), {});

@@ -41,12 +41,15 @@ std::optional<FlatResult> call_version(Versions& versions, const std::string& ke
                                        const Tensors& arguments, const Tensors& parameters,
                                        const FlatBody& body);
 
+// Whether the function asked for the value of a number that was to be an input.
+bool reads_numbers(const Versions& versions);
+
 // Whether a function is being captured on this thread: what it calls is part of it.
 bool is_capturing();
 
-// A floating number is an input of the graph where the callable takes a tensor for it.
-template <class T>
-using AsArgument = std::conditional_t<std::is_floating_point_v<T>, Tensor, T>;
+// A floating number is an input of the graph where the callable takes a Tensor or a Scalar for it.
+template <class T, class N>
+using AsArgument = std::conditional_t<std::is_floating_point_v<T>, N, T>;
 
 template <class F>
 class CompiledFunction {
@@ -56,8 +59,10 @@ class CompiledFunction {
 
   template <class... Args>
   auto operator()(const Args&... args) const {
-    if constexpr (std::is_invocable_v<const F&, const AsArgument<Args>&...>)
-      return returned<AsArgument<Args>...>(call(AsArgument<Args>(args)...));
+    if constexpr (std::is_invocable_v<const F&, const AsArgument<Args, Tensor>&...>)
+      return returned<AsArgument<Args, Tensor>...>(call(AsArgument<Args, Tensor>(args)...));
+    else if constexpr (std::is_invocable_v<const F&, const AsArgument<Args, Scalar>&...>)
+      return returned<AsArgument<Args, Scalar>...>(call(AsArgument<Args, Scalar>(args)...));
     else
       return returned<Args...>(call(args...));
   }
@@ -84,32 +89,35 @@ class CompiledFunction {
   auto call(const Args&... args) const {
     using Result = decltype(invoke(args...));
     if (is_capturing()) return invoke(args...);
-    std::string key;
+    Key key, structure;
+    key.constant_numbers = reads_numbers(*versions_);
     Tensors tensors, parameters;
     auto add = [&](const Tensor& tensor) { tensors.push_back(tensor); };
     (visit_tensors(args, key, add), ...);
     (add_parameters(parameters, args), ...);
     add_parameters(parameters, function_);
     auto flat = call_version(*versions_, key, tensors, parameters, [&](const Tensors& inside) {
-      return traced<Result>(inside, args...);
+      return traced<Result>(inside, key.constant_numbers, args...);
     });
+    if (!flat && key.constant_numbers != reads_numbers(*versions_)) return call(args...);
     if (!flat) return invoke(args...);
     Result result = *static_cast<const Result*>(flat->structure.get());
     size_t next = 0;
-    visit_tensors(result, key, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
+    visit_tensors(result, structure, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
     return result;
   }
 
   template <class Result, class... Args>
-  FlatResult traced(const Tensors& inside, const Args&... args) const {
+  FlatResult traced(const Tensors& inside, bool constant_numbers, const Args&... args) const {
     std::tuple<Args...> arguments(args...);
-    std::string unused;
+    Key key, structure;
+    key.constant_numbers = constant_numbers;
     size_t next = 0;
-    visit_tensors(arguments, unused, [&](Tensor& tensor) { tensor = inside[next++]; });
+    visit_tensors(arguments, key, [&](Tensor& tensor) { tensor = inside[next++]; });
     auto result = std::make_shared<Result>(
         std::apply([&](const auto&... each) { return invoke(each...); }, arguments));
     Tensors tensors;
-    visit_tensors(*result, unused, [&](Tensor& tensor) { tensors.push_back(tensor); });
+    visit_tensors(*result, structure, [&](Tensor& tensor) { tensors.push_back(tensor); });
     return {std::move(tensors), std::move(result)};
   }
 

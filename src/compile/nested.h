@@ -18,15 +18,36 @@ concept HasParameters = requires(const T& t) {
   { t.parameters() } -> std::convertible_to<Tensors>;
 };
 
+// Everything besides tensors that decides what a call does.
+struct Key : std::string {
+  bool constant_numbers = false;  // the function asks for the values of floating numbers
+};
+
+// A floating number is handed over as a tensor.
+template <class T, class F>
+void visit_number(T& value, Key& key, const F& on_tensor) {
+  if (!value.is_floating() || key.constant_numbers) {
+    key += value.text() + name(value.dtype()).front();
+    return;
+  }
+  // A result that was a symbol is one no more: only its place counts.
+  Tensor number = value.is_known() || modes.interpreter ? Tensor(value) : Tensor();
+  key += 'f';
+  on_tensor(number);
+  if constexpr (!std::is_const_v<T>) value = number_in(number);
+}
+
 // Calls `on_tensor(Tensor&)` for every tensor, in order, and writes everything else that decides
 // what a call does to `key`. What it does not know is part of the type alone.
 template <class T, class F>
-void visit_tensors(T& value, std::string& key, const F& on_tensor) {
+void visit_tensors(T& value, Key& key, const F& on_tensor) {
   using Plain = std::remove_const_t<T>;
   auto visit = [&](auto& part) { visit_tensors(part, key, on_tensor); };
   if constexpr (std::is_same_v<Plain, Tensor>) {
     key += value.defined() ? 't' : 'u';
     if (value.defined()) on_tensor(value);
+  } else if constexpr (std::is_same_v<Plain, Scalar>) {
+    visit_number(value, key, on_tensor);
   } else if constexpr (std::is_enum_v<Plain>) {
     key += std::to_string(static_cast<int64_t>(value)) + ';';
   } else if constexpr (std::is_arithmetic_v<Plain>) {

@@ -98,3 +98,28 @@ void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, T
 }
 
 }  // namespace fg::ir
+
+namespace fg {
+
+[[noreturn]] static void refuse_symbol() {
+  fail("a number of a captured function is used outside of it, where it has no value");
+}
+
+void Scalar::ask() const {
+  if (modes.interpreter) modes.interpreter->symbol_asked(symbol_);
+  refuse_symbol();
+}
+
+Tensor symbol_tensor(const Scalar& symbol) {
+  Tensor number;
+  if (modes.interpreter) number = modes.interpreter->symbol_tensor(symbol.symbol());
+  if (!number.defined()) refuse_symbol();
+  return number;
+}
+
+Scalar number_in(const Tensor& tensor) {
+  return tensor.is_abstract() && modes.interpreter ? modes.interpreter->symbol_of(tensor)
+                                                   : tensor.item();
+}
+
+}  // namespace fg

@@ -1,5 +1,7 @@
 #include "ir/graph.h"
 
+#include <algorithm>
+
 namespace fg::ir {
 
 ValueInfo info_of(const Tensor& tensor) {
@@ -48,7 +50,8 @@ void Graph::add_output(ValueId value, Role role) {
 OperationOperands::OperationOperands(const Operation& operation, const Tensor* values) {
   static const Tensor undefined;
   const auto& inputs = operation.inputs;
-  size_t count = inputs.size() - (operation.is_random() ? 1 : 0);
+  size_t extra = static_cast<size_t>(operation.numbers) + (operation.is_random() ? 1 : 0);
+  size_t count = inputs.size() - std::min(inputs.size(), extra);
   auto at = [&](size_t i) -> const Tensor& {
     return inputs[i] == kNoValue ? undefined : values[inputs[i]];
   };
@@ -64,6 +67,27 @@ OperationOperands::OperationOperands(const Operation& operation, const Tensor* v
   if (operation.list_count == 0 && static_cast<int>(operands_.size()) == operation.list_input) {
     operands_.emplace_back(list_);  // an empty list at the end
   }
+}
+
+OperationParams::OperationParams(const Operation& operation, const Tensor* values) {
+  static const NoParams none;
+  params_ = operation.params ? operation.params.get() : &none;
+  if (operation.numbers == 0) return;
+  const auto& inputs = operation.inputs;
+  size_t first = inputs.size() - (operation.is_random() ? 1 : 0) - operation.numbers;
+  auto value_of = [&](uint32_t symbol) { return values[inputs[first + symbol - 1]].item(); };
+  filled_ = operation.primitive->params->replace_symbols(params_, value_of);
+  params_ = filled_.get();
+}
+
+int count_symbols(const Operation& operation) {
+  if (!operation.params || !operation.primitive->params->replace_symbols) return 0;
+  uint32_t most = 0;
+  operation.primitive->params->replace_symbols(operation.params.get(), [&](uint32_t symbol) {
+    most = std::max(most, symbol);
+    return Scalar();
+  });
+  return static_cast<int>(most);
 }
 
 }  // namespace fg::ir

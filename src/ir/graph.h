@@ -50,6 +50,7 @@ struct Operation {
   std::vector<ValueId> inputs;               // a list among them is spread out
   int list_input = -1, list_count = 0;
   ParamsRef params;       // null where the primitive has none
+  int numbers = 0;        // inputs after the operands that parameters ask for: symbol i is the i-th
   Tensor constant;        // the value of a constant
   ValueId output = 0;     // the first; further ones follow it
   uint64_t skip = 0;      // random: numbers of the seed that come before those of this call
@@ -84,8 +85,8 @@ Graph parse_graph(std::string_view text);
 // other sizes than it says. `after` names what made the graph.
 void verify(const Graph& graph, const char* after);
 
-// The operands of an operation, from where its values are. The seed of a random one is no
-// operand.
+// The operands of an operation, from where its values are. The numbers of its
+// parameters and the seed of a random one are no operands.
 class OperationOperands {
  public:
   OperationOperands(const Operation& operation, const Tensor* values);
@@ -95,6 +96,19 @@ class OperationOperands {
   Tensors list_;
   std::vector<Operand> operands_;
 };
+
+// The parameters of an operation with the numbers that its values give.
+class OperationParams {
+ public:
+  OperationParams(const Operation& operation, const Tensor* values);
+  const void* get() const { return params_; }
+
+ private:
+  ParamsRef filled_;
+  const void* params_;
+};
+// How many numbers parameters ask for.
+int count_symbols(const Operation& operation);
 
 // The strides that an output gets.
 Dims strides_of(const Meta& meta);

@@ -97,6 +97,7 @@ class GraphParser {
     in_.expect("(");
     operands(out);
     if (in_.take(";")) out.params = out.primitive->params->parse(in_);
+    out.numbers = count_symbols(out);
     in_.expect(")");
   }
 

@@ -86,7 +86,9 @@ void print_field(std::string& out, double value) {
   if (std::isfinite(value) && text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 void print_field(std::string& out, const Scalar& value) {
-  if (value.is_floating())
+  if (!value.is_known())  // which of the operands that are numbers
+    out += fmt::format("${}", value.symbol() - 1);
+  else if (value.is_floating())
     print_field(out, value.to_double());
   else if (value.dtype() == DType::boolean)
     print_field(out, value.to_bool());
@@ -134,6 +136,8 @@ void parse_field(TextReader& in, Scalar& value) {
     value = true;
   else if (in.take("false"))
     value = false;
+  else if (in.take("$"))
+    value = Scalar::symbol(static_cast<uint32_t>(parse_number<uint16_t>(in)) + 1);
   else {
     TextReader ahead = in;
     std::string_view text = ahead.number();

@@ -133,6 +133,22 @@ void parse_fields([[maybe_unused]] TextReader& in, T& params) {
       fields(params));
 }
 
+// A callable that gives the number for a symbol, by reference.
+class NumberOf {
+ public:
+  template <class F>
+    requires(!std::is_same_v<F, NumberOf>)
+  NumberOf(const F& f)  // NOLINT: any callable
+      : object_(&f), call_([](const void* object, uint32_t symbol) -> Scalar {
+          return (*static_cast<const F*>(object))(symbol);
+        }) {}
+  Scalar operator()(uint32_t symbol) const { return call_(object_, symbol); }
+
+ private:
+  const void* object_;
+  Scalar (*call_)(const void*, uint32_t);
+};
+
 struct ParamsType {
   bool empty;                              // no fields
   Arguments (*copy)(const void* params);   // for a node of autograd
@@ -141,6 +157,9 @@ struct ParamsType {
   void (*print)(std::string& out, const void* params);
   const Generator* (*generator)(const void* params);  // null: none, or the process's own
   ParamsRef (*parse)(TextReader& in);
+  // A copy with other numbers in the place of symbols; null if there are none. No function: no
+  // field is a number.
+  ParamsRef (*replace_symbols)(const void* params, NumberOf number_of);
 };
 
 template <class P>
@@ -170,7 +189,42 @@ struct ParamsOf {
     parse_fields(in, *params);
     return params;
   }
-  static constexpr ParamsType type{std::is_empty_v<P>, copy, share, equal, print, generator, parse};
+  template <class T>
+  static constexpr bool is_number_field =
+      std::is_same_v<std::decay_t<T>, Scalar> || std::is_same_v<std::decay_t<T>, OptScalar>;
+  static constexpr bool has_numbers() {
+    return []<class... F>(std::type_identity<std::tuple<F...>>) {
+      return (is_number_field<F> || ...);
+    }(std::type_identity<decltype(fields(std::declval<P&>()))>());
+  }
+  // Calls f(Scalar&) for each symbol.
+  template <class T, class F>
+  static void visit_symbols(T& params, const F& f) {
+    auto look = [&](auto& field) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, OptScalar>) {
+        if (field && !field->is_known()) f(*field);
+      } else if constexpr (is_number_field<decltype(field)>) {
+        if (!field.is_known()) f(field);
+      }
+    };
+    std::apply([&](auto&... field) { (look(field), ...); }, fields(params));
+  }
+  static ParamsRef replace_symbols(const void* params, NumberOf number_of) {
+    bool any = false;
+    visit_symbols(get(params), [&](const Scalar&) { any = true; });
+    if (!any) return nullptr;
+    auto copied = std::make_shared<P>(get(params));
+    visit_symbols(*copied, [&](Scalar& number) { number = number_of(number.symbol()); });
+    return copied;
+  }
+  static constexpr auto symbols_replaced() -> decltype(&replace_symbols) {
+    if constexpr (has_numbers())
+      return replace_symbols;
+    else
+      return nullptr;
+  }
+  static constexpr ParamsType type{std::is_empty_v<P>, copy, share, equal, print, generator, parse,
+                                   symbols_replaced()};
 };
 
 }  // namespace fg::ir

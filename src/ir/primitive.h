@@ -80,6 +80,11 @@ class Interpreter {
     (void)tensor;
     (void)what;
   }
+  // Numbers of unknown value: the symbol for what a tensor will hold, what stands for a symbol, and
+  // the refusal of who wants to know the value.
+  virtual Scalar symbol_of(const Tensor& number) { return number.item(); }
+  virtual Tensor symbol_tensor(uint32_t symbol) { return (void)symbol, Tensor(); }
+  virtual void symbol_asked(uint32_t symbol) { (void)symbol; }
   // A tensor is about to take the layout of a view of itself: t_(), squeeze_().
   virtual void reshaping(const Tensor& self, const Tensor& view) {
     (void)self;

@@ -48,14 +48,13 @@ void Runner::run_operation(const Operation& operation, Tensor* values) const {
     outputs[0] = operation.constant;
     return;
   }
-  static const NoParams none;
-  const void* params = operation.params ? operation.params.get() : &none;
+  OperationParams params(operation, values);
   OperationOperands operands(operation, values);
   if (operation.is_random()) {
     ReplayedNumbers numbers(key_of(operation, values));
-    evaluate(*operation.primitive, operands.get(), params, outputs);
+    evaluate(*operation.primitive, operands.get(), params.get(), outputs);
   } else {
-    evaluate(*operation.primitive, operands.get(), params, outputs);
+    evaluate(*operation.primitive, operands.get(), params.get(), outputs);
   }
   for (int i = 0; i < operation.outputs(); i++) {
     if (graph_.values[operation.output + i].number) outputs[i].impl()->wrapped_number = true;

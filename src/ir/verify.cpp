@@ -49,7 +49,20 @@ class Verifier {
     if (!operation.primitive->params->empty && !operation.params) {
       refuse(name + " has no parameters");
     }
+    size_t extra = static_cast<size_t>(operation.numbers) + (operation.is_random() ? 1 : 0);
+    if (operation.numbers != count_symbols(operation) || operation.inputs.size() < extra) {
+      refuse(name + " has other numbers than its parameters ask for");
+    }
+    check_numbers(operation, name, operation.inputs.size() - extra);
     check_shapes(operation, name);
+  }
+  void check_numbers(const Operation& operation, const std::string& name, size_t first) const {
+    for (size_t i = first; i < first + static_cast<size_t>(operation.numbers); i++) {
+      const ValueId value = operation.inputs[i];
+      const ValueInfo* info = value == kNoValue ? nullptr : &graph_.values[value];
+      if (info && info->sizes.empty() && info->dtype == DType::f64) continue;
+      refuse(name + " is given what is no number");
+    }
   }
   void check_shapes(const Operation& operation, const std::string& name) {
     OperationOperands operands(operation, tensors_.data());

@@ -25,10 +25,10 @@ struct Scales {
 // Only kernels, not parts of a graph: addmm is one primitive there.
 const ir::Primitive<Scales> scaled_sum_p = elementwise<Types::numeric, 2, Scales>(
     "scaled_sum", [](auto product, auto self, const Scales& p) {
-      return product * p.alpha.to_double() + self * p.beta.to_double();
+      return product * p.alpha.real() + self * p.beta.real();
     });
 const ir::Primitive<Scales> scaled_p = elementwise<Types::numeric, 1, Scales>(
-    "scaled", [](auto product, const Scales& p) { return product * p.alpha.to_double(); });
+    "scaled", [](auto product, const Scales& p) { return product * p.alpha.real(); });
 
 void infer_sum(Operands inputs, const Scales&, Meta* out) {
   out[0].dtype = inputs[1]->dtype();

@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "ops/entry.h"
+#include "ops/number.h"
 #include "ops/reroute.h"
 
 namespace fg {
@@ -63,7 +64,7 @@ Tensor subtract(const char* who, const Tensor& self, const Tensor& other, const 
   }
   if (alpha.dtype() != kBool && alpha.equal(1)) return sub_p(self, other);
   check_alpha(who, self, other, alpha);
-  return add_scaled_p.with({-alpha}, self, other);
+  return add_scaled_p.with({ops::negative(alpha)}, self, other);
 }
 
 Tensor scaled(const Tensor& grad, const Scalar& alpha) {
@@ -132,7 +133,7 @@ const bool rsub_route = ops::reroute(
     [](const Tensor& self, const Tensor& other,
        const Scalar& alpha) -> std::optional<std::tuple<const Tensor&, Scalar, Scalar>> {
       if (!ops::is_number(other)) return std::nullopt;
-      return std::tuple<const Tensor&, Scalar, Scalar>(self, other.item(), alpha);
+      return std::tuple<const Tensor&, Scalar, Scalar>(self, number_in(other), alpha);
     });
 
 const auto mul_entry =

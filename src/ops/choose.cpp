@@ -7,6 +7,7 @@
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/entry.h"
+#include "ops/number.h"
 #include "ops/reduce.h"
 #include "ops/reroute.h"
 
@@ -74,8 +75,7 @@ const auto masked_fill_entry =
 const auto masked_fill_number_entry =
     define(masked_fill_number, "Self with a number where the mask is true.",
            [](const Tensor& self, const Tensor& mask, const Scalar& value) {
-             ops::check_fits(value, self.dtype(), "masked_fill");
-             return filled(self, mask, Tensor(value));
+             return filled(self, mask, Tensor(ops::fitting(value, self.dtype(), "masked_fill")));
            })
         .vjp("MaskedFillBackward0",
              wrt(0, saves::in(1), [](const Vjp& v) { return masked_fill(v.grad(), v.in(1), 0); }))
@@ -85,7 +85,7 @@ using FillArguments = std::tuple<const Tensor&, const Tensor&, Scalar>;
 constexpr auto number_form = [](const Tensor& self, const Tensor& other,
                                 const Tensor& number) -> std::optional<FillArguments> {
   if (!ops::is_number(number)) return std::nullopt;
-  return FillArguments(self, other, number.item());
+  return FillArguments(self, other, number_in(number));
 };
 const bool fill_route = ops::reroute(masked_fill, masked_fill_number, number_form);
 
@@ -134,7 +134,7 @@ const auto lerp_number_entry =
         .vjp("LerpBackward0",
              wrt(0, saves::nothing,
                  [](const Vjp& v, const Scalar& weight) {
-                   return v.grad() * Tensor(1 - weight.to_double());
+                   return v.grad() * Tensor(ops::one_minus(weight));
                  }),
              wrt(1, saves::nothing,
                  [](const Vjp& v, const Scalar& weight) { return v.grad() * Tensor(weight); }))

@@ -4,6 +4,7 @@
 #include "ir/define.h"
 #include "ops/create.h"
 #include "ops/kernels/strided.h"
+#include "ops/number.h"
 #include "ops/view_kind.h"
 #include "ops/views.h"
 
@@ -108,8 +109,7 @@ const auto copy_entry =
 const auto fill_entry =
     define(fill, "Self with every element set to value.",
            [](const Tensor& self, const Scalar& value) {
-             ops::check_fits(value, self.dtype(), "fill_");
-             return full_like(self, value);
+             return full_like(self, ops::fitting(value, self.dtype(), "fill_"));
            })
         .vjp("FillBackward2",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }))

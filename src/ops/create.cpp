@@ -6,6 +6,7 @@
 
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ops/number.h"
 #include "ops/view_kind.h"
 
 namespace fg {
@@ -141,8 +142,7 @@ const auto empty_strided_entry =
 const auto full_entry = define(full, "A tensor of one value.",
                                [](const Dims& size, const Scalar& value, OptDType dtype) {
                                  DType kind = dtype.value_or(natural_dtype(value));
-                                 ops::check_fits(value, kind, "full");
-                                 return filled(size, value, kind);
+                                 return filled(size, ops::fitting(value, kind, "full"), kind);
                                })
                             .out()
                             .samples([] {
@@ -182,8 +182,8 @@ const auto ones_like_entry =
 const auto full_like_entry =
     define(full_like, "One value with the sizes and dtype of self.",
            [](const Tensor& self, const Scalar& value, OptDType dtype) {
-             ops::check_fits(value, dtype.value_or(self.dtype()), "full_like");
-             return filled_like(self, value, dtype);
+             DType kind = dtype.value_or(self.dtype());
+             return filled_like(self, ops::fitting(value, kind, "full_like"), kind);
            })
         .samples([] { return Samples{{{sample({2}), Scalar(3)}}}; });
 
@@ -206,8 +206,8 @@ const auto new_ones_entry = define(new_ones, "Ones of the dtype of self.",
 const auto new_full_entry =
     define(new_full, "One value with the dtype of self.",
            [](const Tensor& self, const Dims& size, const Scalar& value, OptDType dtype) {
-             ops::check_fits(value, dtype.value_or(self.dtype()), "new_full");
-             return filled(size, value, dtype.value_or(self.dtype()));
+             DType kind = dtype.value_or(self.dtype());
+             return filled(size, ops::fitting(value, kind, "new_full"), kind);
            })
         .samples([] { return Samples{{{sample({2}), Dims{2, 3}, Scalar(4)}}}; });
 

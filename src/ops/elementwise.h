@@ -142,11 +142,13 @@ ir::Primitive<P> masked_elementwise(const char* name, F f) {
 // The dtype in which the inputs are computed, before the formula's own restrictions.
 DType common_dtype(ir::Operands inputs);
 
-// A parameter as a value of the formula: exact for integers, rounded to the type of floats.
+// A parameter as a value of the formula: exact for integers, rounded to the type of floats. Lanes
+// are those of kernels, which get numbers; an expression may be asked for while they are symbols.
 template <ir::FormulaValue V>
 FG_INLINE V number(const V& like_this, const Scalar& value) {
-  return if_float([&](const auto& x) FG_INLINED { return like(x, value.to_double()); },
-                  [&](const auto& x) FG_INLINED { return like(x, value.to_int()); }, like_this);
+  if constexpr (std::is_same_v<V, ir::Expr>) (void)value.to_int();
+  return if_float([&](const auto& x) FG_INLINED { return like(x, value.real()); },
+                  [&](const auto& x) FG_INLINED { return like(x, value.integer()); }, like_this);
 }
 
 }  // namespace fg::ops

@@ -249,7 +249,9 @@ const bool clamp_route = ops::reroute(
     clamp, clamp_number,
     [](const Tensor& self, const Tensor& min, const Tensor& max) -> std::optional<ClampArguments> {
       auto is_limit = [](const Tensor& t) { return !t.defined() || ops::is_number(t); };
-      auto limit = [](const Tensor& t) { return t.defined() ? OptScalar(t.item()) : OptScalar(); };
+      auto limit = [](const Tensor& t) {
+        return t.defined() ? OptScalar(number_in(t)) : OptScalar();
+      };
       if (!is_limit(min) || !is_limit(max)) return std::nullopt;
       return ClampArguments(self, limit(min), limit(max));
     });

@@ -7,6 +7,7 @@
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/index_rows.h"
+#include "ops/number.h"
 #include "ops/reduce.h"
 #include "ops/view_gradients.h"
 #include "ops/views.h"
@@ -268,8 +269,8 @@ const auto index_add_entry =
              Tensor at = vector_of(index, "index_add");
              check_source(self, axis, at, source, "index_add");
              // As PyTorch: the factor is converted first, so that integers stay integers.
-             ops::check_fits(alpha, self.dtype(), "index_add");
-             Scalar factor = is_floating(self.dtype()) ? alpha : Scalar(alpha.to_int());
+             Scalar factor = ops::fitting(alpha, self.dtype(), "index_add");
+             if (!is_floating(self.dtype())) factor = Scalar(factor.to_int());
              Tensor scaled = factor.equal(1) ? source : mul(source, Tensor(factor));
              return put_along(self, axis, at, to(scaled, self.dtype()),
                               {{axis, false, true}, true});
@@ -325,8 +326,8 @@ Tensor fill_along(const Tensor& self, int64_t dim, const Tensor& index, const Te
 const auto index_fill_number_entry =
     define(index_fill_number, "Self with a number written at the indices of one dimension.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-             ops::check_fits(value, self.dtype(), "index_fill");
-             return fill_along(self, dim, index, Tensor(value));
+             Scalar fitting = ops::fitting(value, self.dtype(), "index_fill");
+             return fill_along(self, dim, index, Tensor(fitting));
            })
         .vjp("IndexFillBackward0", wrt(0, saves::in(1),
                                        [](const Vjp& v, int64_t dim, const Scalar&) {

@@ -12,6 +12,7 @@
 #include "ops/index_rows.h"
 #include "ops/kernels/gather.h"
 #include "ops/kernels/strided.h"
+#include "ops/number.h"
 #include "ops/view_gradients.h"
 #include "ops/view_kind.h"
 #include "ops/views.h"
@@ -155,7 +156,7 @@ Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const 
   int64_t axis = wrap_axis(dim, self.sizes().size(), who);
   Tensor at = as_positions(index, who);
   Tensor source =
-      src.impl()->wrapped_number ? expand(full({}, src.item(), self.dtype()), at.sizes()) : src;
+      src.impl()->wrapped_number ? expand(full({}, number_in(src), self.dtype()), at.sizes()) : src;
   check_source(self, at, source, who);
   return scatter_p.with({axis, combine}, self, at, source);
 }
@@ -218,8 +219,8 @@ const auto scatter_entry =
 const auto scatter_value_entry =
     define(scatter_value.overload<0>(), "Self with a number written at positions.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
-             ops::check_fits(value, self.dtype(), "scatter");
-             return scatter_with(self, dim, index, Tensor(value), Combine::assign, "scatter");
+             Tensor number(ops::fitting(value, self.dtype(), "scatter"));
+             return scatter_with(self, dim, index, number, Combine::assign, "scatter");
            })
         .vjp("ScatterBackward1", wrt(0, saves::in(1),
                                      [](const Vjp& v, int64_t dim, const Scalar&) {
@@ -352,7 +353,7 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   return fg::gather(*this, dim, index);
 }
 Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Tensor& source) const {
-  return source.impl()->wrapped_number ? fg::scatter_value(*this, dim, index, source.item())
+  return source.impl()->wrapped_number ? fg::scatter_value(*this, dim, index, number_in(source))
                                        : fg::scatter(*this, dim, index, source);
 }
 Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& source) const {
@@ -360,7 +361,7 @@ Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& sourc
 }
 const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& source) const {
   if (source.impl()->wrapped_number)
-    fg::scatter_value_(*this, dim, index, source.item());
+    fg::scatter_value_(*this, dim, index, number_in(source));
   else
     fg::scatter_(*this, dim, index, source);
   return *this;

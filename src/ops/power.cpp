@@ -39,6 +39,24 @@ const Registered pow_p = elementwise<Types::numeric, 2>("pow", [](auto a, auto b
 });
 const Registered cube_p =
     elementwise<Types::floating_only, 1>("cube", [](auto x) FG_INLINED { return x * x * x; });
+// power() of floats whose exponent is known only when it runs.
+struct Exponent {
+  Scalar exponent;
+  bool operator==(const Exponent&) const = default;
+};
+const Registered any_power_p = [] {
+  auto primitive = elementwise<Types::floating_only, 1, Exponent>(
+      "any_power", [](auto x, const Exponent& p) FG_INLINED {
+        if (p.exponent.equal(2)) return x * x;
+        if (p.exponent.equal(3)) return x * x * x;
+        if (p.exponent.equal(0.5)) return ir::sqrt(x);
+        if (p.exponent.equal(-0.5)) return ir::rsqrt(x);
+        if (p.exponent.equal(-1)) return 1 / x;
+        return ir::pow(x, number(x, p.exponent));
+      });
+  primitive.formula = nullptr;  // there is none before the exponent is known
+  return primitive;
+}();
 
 Tensor power(const Tensor& self, const Scalar& exponent) {
   if (!self.is_floating_point() && !exponent.is_floating() && exponent.to_int() < 0) {
@@ -50,6 +68,10 @@ Tensor power(const Tensor& self, const Scalar& exponent) {
   // Of a bool to the power of a bool, only one with a number exists.
   if (self.dtype() == kBool && exponent.dtype() == kBool) {
     return exponent.equal(0) ? ones_like(self) : clone(self);
+  }
+  if (self.is_floating_point() && !exponent.is_known()) {
+    if (item_size(self.dtype()) < 4) (void)exponent.to_double();  // rounds otherwise
+    return any_power_p.with({exponent}, self);
   }
   if (self.is_floating_point()) {
     if (exponent.equal(2)) return mul(self, self);
@@ -136,7 +158,7 @@ const bool base_route =
                  [](const Tensor& self,
                     const Tensor& exponent) -> std::optional<std::tuple<Scalar, const Tensor&>> {
                    if (!ops::is_number(self) || ops::is_number(exponent)) return std::nullopt;
-                   return std::tuple<Scalar, const Tensor&>(self.item(), exponent);
+                   return std::tuple<Scalar, const Tensor&>(number_in(self), exponent);
                  });
 const bool exponent_route = ops::reroute(
     pow, pow_number,

@@ -37,16 +37,13 @@ bool reroute(ir::Function<From>, ir::Function<To>, Choose) {
   return true;
 }
 
-// A number whose value is known; that of an argument of a captured function is not.
-inline bool is_number(const Tensor& tensor) {
-  return tensor.impl()->wrapped_number && !tensor.is_abstract();
-}
+inline bool is_number(const Tensor& tensor) { return tensor.impl()->wrapped_number; }
 
 // For the usual case: (self, number) where (self, tensor) was declared.
 inline std::optional<std::tuple<const Tensor&, Scalar>> with_number(const Tensor& self,
                                                                     const Tensor& other) {
   if (!is_number(other)) return std::nullopt;
-  return std::tuple<const Tensor&, Scalar>(self, other.item());
+  return std::tuple<const Tensor&, Scalar>(self, number_in(other));
 }
 
 }  // namespace fg::ops

@@ -128,7 +128,7 @@ class Merger {
   }
   bool is_same(const Operation& a, const Operation& b) {
     if (a.primitive != b.primitive || a.inputs != b.inputs || a.list_input != b.list_input ||
-        a.list_count != b.list_count) {
+        a.list_count != b.list_count || a.numbers != b.numbers) {
       return false;
     }
     for (ValueId k = 0; k < static_cast<ValueId>(a.outputs()); k++) {

@@ -87,15 +87,14 @@ class Folder {
       return false;
     }
     if (!can_fold(operation)) return false;
-    static const ir::NoParams none;
     ModesGuard below;
     modes.grad_enabled = false;
     modes.interpreter = nullptr;
     Tensor outputs[4];
     try {
       ir::OperationOperands operands(operation, known_.data());
-      const void* params = operation.params ? operation.params.get() : &none;
-      ir::evaluate(*operation.primitive, operands.get(), params, outputs);
+      ir::OperationParams params(operation, known_.data());
+      ir::evaluate(*operation.primitive, operands.get(), params.get(), outputs);
     } catch (const Error&) {
       return false;  // an index out of range, a division by zero: refused when it runs
     }

@@ -45,25 +45,31 @@ class DefaultPartition {
   }
 
  private:
-  void need(ValueId value, const std::string& why) {
-    if (value == kNoValue || needed_[value]) return;
-    needed_[value] = true;
-    int64_t maker = maker_[value];
-    bool forward = maker >= 0 && static_cast<size_t>(maker) < joint_.forward_end;
-    if (maker >= 0 && !forward) return;
-    if (forward && is_free(joint_.graph.operations[static_cast<size_t>(maker)])) {
-      for (ValueId input : joint_.graph.operations[static_cast<size_t>(maker)].inputs) {
-        need(input, why + " through a view");
+  // Views may be views of views, any number of them: no recursion.
+  void need(ValueId first, const std::string& why) {
+    pending_.assign(1, first);
+    while (!pending_.empty()) {
+      ValueId value = pending_.back();
+      pending_.pop_back();
+      if (value == kNoValue || needed_[value]) continue;
+      needed_[value] = true;
+      int64_t maker = maker_[value];
+      bool forward = maker >= 0 && static_cast<size_t>(maker) < joint_.forward_end;
+      if (maker >= 0 && !forward) continue;
+      if (forward && is_free(joint_.graph.operations[static_cast<size_t>(maker)])) {
+        const auto& inputs = joint_.graph.operations[static_cast<size_t>(maker)].inputs;
+        pending_.insert(pending_.end(), inputs.rbegin(), inputs.rend());
+        continue;
       }
-      return;
+      if (maker < 0 && !is_input_[value]) continue;  // a tangent
+      saved_.push_back({value, value == first ? why : why + " through a view"});
     }
-    if (maker < 0 && !is_input_[value]) return;  // a tangent
-    saved_.push_back({value, why});
   }
 
   const JointGraph& joint_;
   std::vector<bool> needed_, is_input_;
   std::vector<int64_t> maker_;
+  std::vector<ValueId> pending_;
   std::vector<Saved> saved_;
 };
 

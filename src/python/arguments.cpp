@@ -57,7 +57,6 @@ Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
   }
   std::string_view base = schema.name;
   numbers = takes_numbers(base);
-  traced = base == "add" || base == "sub" || base == "mul" || base == "rsub" || base == "div";
   creates = dtype && (!tensors || base.ends_with("_like") || base.starts_with("new_"));
 }
 
@@ -168,8 +167,7 @@ struct Attempt {
   static bool is_list(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
   bool is_plain_number(PyObject* object, Type type) const {
     bool tensor = type == Type::tensor || type == Type::opt_tensor;
-    return tensor && !(is_traced_number(object) ? overload.traced : overload.numbers) &&
-           !is_tensor(object);
+    return tensor && !overload.numbers && !is_tensor(object);
   }
   // view(2, 3) for view((2, 3)): a list of integers that is the only positional argument.
   bool spread(size_t parameter, size_t from) {

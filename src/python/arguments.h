@@ -24,7 +24,6 @@ struct Overload {
   size_t positional = 0;  // how many may be given by position
   size_t self = 0;        // which one a method's object is
   bool numbers = false;   // a number may stand for a tensor
-  bool traced = false;    // and so may a number whose value is not known
   bool creates = false;   // takes device=, layout=, requires_grad= and so on
 };
 
@@ -62,6 +61,7 @@ bool is_number(PyObject* object);
 Scalar scalar_of(PyObject* number, PyObject* overflow = PyExc_OverflowError);
 // What stands for a float argument of a function that is being captured; set by the package.
 extern PyObject* traced_number_type;
+// While this thread captures: elsewhere it is the float that it stands for.
 bool is_traced_number(PyObject* object);
 
 const char* type_name(ir::Type type);  // as Python users say it

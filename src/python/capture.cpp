@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "compile/counters.h"
 #include "compile/version.h"
+#include "ops/number.h"
 #include "passes/plan.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
@@ -238,16 +239,13 @@ void add_capture(nb::module_& module) {
         return "";
       });
   module.def("number_tensor", [](nb::handle number) { return Tensor(scalar_of(number.ptr())); });
-  module.def("as_number", [](const Tensor& tensor) {
-    Tensor number = alias(tensor);
-    number.impl()->wrapped_number = true;
-    return number;
+  module.def("float_operation", [](const std::string& name, nb::args operands) {
+    Tensors of = tensors_of(operands.ptr(), "a float");
+    return ops::float_operation(name, of[0], of.size() == 2 ? &of[1] : nullptr);
   });
-  module.def("as_tensor", [](const Tensor& number) {
-    Tensor tensor = alias(number);
-    tensor.impl()->wrapped_number = false;
-    return tensor;
-  });
+  module.def("ask_number", [](const Tensor& number) { return number_in(number).to_double(); });
+  module.def("take_asked_inputs", capture::take_asked_inputs);
+  module.def("asked_inputs", capture::asked_inputs);
   module.def("is_abstract", [](const Tensor& tensor) { return tensor.is_abstract(); });
   module.def("set_number_type", [](nb::handle type) { traced_number_type = type.ptr(); });
   module.def("same_storage", [](const Tensor& a, const Tensor& b) {

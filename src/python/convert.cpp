@@ -16,9 +16,19 @@ bool is_number(PyObject* object) {
   return number && (number->nb_index || number->nb_float) && !PySequence_Check(object);
 }
 
+PyObject* traced_number_type = nullptr;
+bool is_traced_number(PyObject* object) {
+  return traced_number_type && modes.interpreter &&
+         Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type);
+}
+static Tensor tensor_of_number(PyObject* traced) {
+  return tensor_of(own(PyObject_GetAttrString(traced, "_tensor")).ptr());
+}
+
 Scalar scalar_of(PyObject* number, PyObject* overflow_error) {
   if (PyBool_Check(number)) return Scalar(number == Py_True);
   if (PyFloat_Check(number)) return Scalar(PyFloat_AS_DOUBLE(number));
+  if (is_traced_number(number)) return number_in(tensor_of_number(number));
   if (PyIndex_Check(number)) {
     nb::object integer = own(PyNumber_Index(number));
     int overflow = 0;
@@ -67,18 +77,8 @@ static bool convert_dims(PyObject* object, bool strict, Value& value) {
   return value = Dims{std::get<Scalar>(one).to_int()}, true;
 }
 
-PyObject* traced_number_type = nullptr;
-bool is_traced_number(PyObject* object) {
-  return traced_number_type &&
-         Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type);
-}
-
 static bool convert_tensor(PyObject* object, bool strict, Value& value) {
   if (is_tensor(object)) return value = tensor_of(object), true;
-  if (!strict && is_traced_number(object)) {
-    nb::object tensor = own(PyObject_GetAttrString(object, "_tensor"));
-    return value = tensor_of(tensor.ptr()), true;
-  }
   if (strict || !is_number(object)) return false;
   return value = Tensor(scalar_of(object)), true;
 }

@@ -107,7 +107,12 @@ Tensor value_of(PyObject* value, const Tensor& self, const std::vector<TensorInd
     Tensor given = tensor_of(value);
     return given.numel() == 1 && is_one_mask(indices) ? given.to(self.dtype()) : given;
   }
-  if (is_number(value)) return scalar_tensor(scalar_of(value), self.dtype());
+  if (is_number(value)) {
+    Scalar number = scalar_of(value);
+    bool wide = self.dtype() == kFloat32 || self.dtype() == kFloat64;  // others round otherwise
+    if (!number.is_known() && wide) return Tensor(number).to(self.dtype());
+    return scalar_tensor(number, self.dtype());
+  }
   if (!PySequence_Check(value) || PyUnicode_Check(value)) {
     fail(ErrorKind::type, "can't assign a {} to a tensor of {}", Py_TYPE(value)->tp_name,
          name(self.dtype()));

@@ -106,7 +106,21 @@ Tensor scalar_tensor(const Scalar& value, DType dtype) {
   return result;
 }
 
-Tensor::Tensor(const Scalar& number) : Tensor(scalar_tensor(number, number.dtype())) {
+// One per number in an expression of tensors: as short as it can be.
+static Tensor known_number(const Scalar& number) {
+  Tensor result = empty_tensor({}, number.dtype());
+  if (number.is_floating())
+    *static_cast<double*>(result.data_ptr()) = number.real();
+  else if (number.dtype() == DType::boolean)
+    *static_cast<bool*>(result.data_ptr()) = number.integer() != 0;
+  else
+    *static_cast<int64_t*>(result.data_ptr()) = number.integer();
+  return result;
+}
+
+Tensor::Tensor(const Scalar& number)
+    : Tensor(__builtin_expect(number.is_known(), 1) ? known_number(number)
+                                                    : symbol_tensor(number)) {
   impl_->wrapped_number = true;
 }
 
@@ -302,7 +316,8 @@ DType result_type(std::span<const Tensor* const> tensors) {
 }
 
 std::string Scalar::text() const {
-  if (dtype_ == DType::boolean) return integer_ ? "true" : "false";
+  if (!is_known()) ask();
+  if (dtype() == DType::boolean) return integer_ ? "true" : "false";
   if (is_floating()) return fmt::format("{}", real_);
   return std::to_string(integer_);
 }

@@ -148,6 +148,10 @@ Tensor abstract_tensor(const Dims& sizes, DType dtype);
 // The same with a storage of its own, which views of it share.
 Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype);
 Tensor scalar_tensor(const Scalar& value, DType dtype);
+// What stands for a number of unknown value in the graph that is being captured.
+Tensor symbol_tensor(const Scalar& symbol);
+// The number that a tensor without dimensions holds: a symbol where it has no value yet.
+Scalar number_in(const Tensor& tensor);
 // Shares the user's memory; `deleter` runs when the last tensor over it is gone.
 Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*)> deleter = {},
                  const OptDims& strides = {});

@@ -85,6 +85,38 @@ TEST(Compile, UpdatesParametersInPlaceWithoutAGraph_B18) {
   EXPECT_EQ(p[0]._version(), q[0]._version());
 }
 
+TEST(Compile, TakesScalarsAsInputs) {
+  auto f = [](const Tensor& p, const Tensor& grad, const Scalar& rate, const OptScalar& limit) {
+    NoGradGuard no_grad;
+    p.add_(limit ? grad.clamp(std::nullopt, limit) : grad, rate);
+    return rate;
+  };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor p = leaf({3}), q = leaf({3}), grad = leaf({3});
+  int64_t before = captures();
+  for (double rate : {0.5, 0.25, 1.0, 0.0, -3e-7}) {
+    EXPECT_EQ(compiled(p, grad, rate, OptScalar(rate - 1)).to_double(), rate);
+    f(q, grad, rate, OptScalar(rate - 1));
+    expect_equal(p, q);
+  }
+  EXPECT_EQ(captures() - before, 1);
+  compiled(p, grad, 2, OptScalar());  // an integer is a constant
+  f(q, grad, 2, OptScalar());
+  compiled(p, grad, 3, OptScalar());
+  f(q, grad, 3, OptScalar());
+  expect_equal(p, q);
+  EXPECT_EQ(captures() - before, 3);
+}
+
+TEST(Compile, TakesScalarsAsConstantsWhereTheirValuesAreAskedFor) {
+  auto f = [](const Tensor& x, const Scalar& k) { return k.to_double() > 1 ? x * k : x + k; };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor x = leaf({3});
+  int64_t before = captures();
+  for (double k : {0.5, 2.5, 0.5, 2.5}) expect_equal(compiled(x, k), f(x, k));
+  EXPECT_EQ(captures() - before, 2);
+}
+
 TEST(Compile, ReturnsWhatAliasesAsAliases_B32_B33) {
   auto f = [](const Tensor& x) {
     Tensor y = x * 2;
@@ -199,6 +231,31 @@ TEST(Compile, MayBeCalledByManyThreads) {
         Tensor x = leaf({4 + t % 2}, i);
         Tensor expected = autograd::grad({(x.sin() * x).sum()}, {x})[0];
         expect_equal(autograd::grad({compiled(x)}, {x})[0], expected);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+TEST(Compile, MayBeDifferentiatedByManyThreads) {
+  auto f = [](const Tensor& x, const Tensor& w) { return (x * w).sin() * w; };
+  auto compiled = compile(f, {.fullgraph = true});
+  Tensor w = leaf({4}), x = leaf({4}, 0.5);
+  Tensor shared = compiled(x, w).sum();
+  Tensor expected = autograd::grad({f(x, w).sum()}, {w})[0];
+  auto twice = [&](const auto& function) {
+    Tensor first = autograd::grad({function(x, w).sum()}, {w}, {}, {.create_graph = true})[0];
+    return autograd::grad({first.sum()}, {w})[0];
+  };
+  Tensor second = twice(f);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; t++) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 25; i++) {
+        // One node that all threads run, nodes of their own, and gradients that are captured late.
+        expect_equal(autograd::grad({shared}, {w}, {}, {.retain_graph = true})[0], expected);
+        expect_equal(autograd::grad({compiled(x, w).sum()}, {w})[0], expected);
+        if (t % 2 == 0) expect_equal(twice(compiled), second);
       }
     });
   }

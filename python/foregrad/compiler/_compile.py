@@ -2,7 +2,6 @@
 
 import copy
 import functools
-import struct
 import sys
 import threading
 import warnings
@@ -10,15 +9,13 @@ import weakref
 
 from foregrad import _C
 from foregrad.compiler import _tree
-from foregrad.compiler._numbers import TracedFloat
+from foregrad.compiler._body import Body, CaptureError, Lift, Rebuild, each_once
+from foregrad.compiler._names import input_names, object_names
+from foregrad.compiler._numbers import Fixed
 from foregrad.compiler._sources import Changed, Snapshot
 
 Tensor = _C.Tensor
 MAX_VERSIONS = 8
-
-
-class CaptureError(RuntimeError):
-    """A function cannot be captured; it can still run eagerly."""
 
 
 class Counters:
@@ -53,8 +50,10 @@ class Compiled:
         self.fullgraph = fullgraph
         self.forward, self.backward, self.partition = forward, backward, partition
         self.entries = {}  # by structure of the arguments
-        self.floats_are_constant = False
+        self.fixed = Fixed()  # floats among the arguments that are constants
+        self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # what differed from the versions that are there
+        self.changed_places = []
         self.refused = None  # why it runs eagerly from now on
         self.lock = threading.RLock()
         self._captured_function = function  # what another function that calls this one reads
@@ -67,16 +66,15 @@ class Compiled:
             return self.function(*args, **kwargs)
         tensors, floats, objects = [], [], []
         tree = _tree.flatten((args, kwargs), tensors, floats, objects)
-        unique, places = _unique(tensors)
-        constants = struct.pack(f"{len(floats)}d", *floats) if self.floats_are_constant else b""
+        unique, places = each_once(tensors)
+        numbers, constants = self.fixed.split(tree, floats)
         key = (tree, tuple(places), constants)
-        inputs = unique if self.floats_are_constant else unique + [
-            _C.number_tensor(value) for value in floats]
+        inputs = unique + numbers
         entry = self.find(key, inputs)
         if entry is None:
             with self.lock:
                 entry = self.find(key, inputs) or self.capture(
-                    (args, kwargs), key, inputs, objects, bool(floats))
+                    (args, kwargs), key, inputs, objects, len(floats))
             if entry is None:
                 return self(*args, **kwargs) if self.retry() else self.function(*args, **kwargs)
         _C.count_call()
@@ -89,11 +87,13 @@ class Compiled:
         return sum(len(entries) for entries in self.entries.values())
 
     def find(self, key, inputs):
+        self.changed_places = []
         for entry in self.entries.get(key, ()):
             try:
-                found = entry.snapshot.read_again()
+                found, floats = entry.snapshot.read_again()
             except Changed as changed:
                 self.changed = str(changed)
+                self.changed_places.append(changed.place)
                 continue
             if _same_objects(inputs, found) != entry.same:
                 self.changed = "other arguments are the very tensors that the function reads"
@@ -101,7 +101,8 @@ class Compiled:
             self.changed = entry.guards.difference(found)
             if self.changed:
                 continue
-            given = inputs + [found[i] for i in entry.lifted]
+            given = inputs + [_C.number_tensor(value) for value in floats]
+            given += [found[i] for i in entry.lifted]
             if entry.version.matches(given):
                 return entry, given
             self.changed = entry.version.difference(given)
@@ -111,18 +112,20 @@ class Compiled:
         again, self.again = getattr(self, "again", False), False
         return again
 
-    def capture(self, arguments, key, inputs, objects, has_floats):
+    def capture(self, arguments, key, inputs, objects, floats):
         if len(self.entries.get(key, ())) >= MAX_VERSIONS or len(self.entries) >= MAX_KEYS:
             self.refuse(f"{_name(self.function)} was captured {MAX_VERSIONS} times and the call "
                         f"differs again: {self.changed or 'other constants'}; it runs eagerly from "
                         "now on")
             return None
         entry = _Entry()
+        self.moving |= {place for place in self.changed_places if place} - self.asked
         try:
-            self.make(entry, arguments, inputs, objects)
+            _C.take_asked_inputs()
+            numbers = self.make(entry, arguments, inputs, objects, key[0])
         except Exception as error:
-            if not self.floats_are_constant and has_floats:
-                self.floats_are_constant = self.again = True
+            if self.learn(key[0], floats, len(inputs)):
+                self.again = True
                 return None
             if self.fullgraph:
                 raise
@@ -134,28 +137,51 @@ class Compiled:
             _forget_with(thing, self.entries, key)
         found = entry.snapshot.tensors
         entry.snapshot.settle()
-        return entry, inputs + [found[i] for i in entry.lifted]
+        return entry, inputs + numbers + [found[i] for i in entry.lifted]
 
-    def make(self, entry, arguments, inputs, objects):
-        entry.snapshot = Snapshot([self.function, *objects])
-        found = entry.snapshot.tensors
+    def learn(self, tree, floats, inputs):
+        """Whether a capture that failed may succeed if more floats are constants."""
+        asked = _C.take_asked_inputs()
+        fixed = self.fixed.get(tree, ())
+        arguments = inputs - floats + len(fixed)  # that are tensors
+        moved = [i for i in asked if i >= inputs]
+        if self.moving and (moved or not asked):
+            gone = {self.order[i - inputs] for i in moved} or set(self.moving)
+            self.moving -= gone
+            self.asked |= gone
+            return True
+        return self.fixed.learn(tree, floats, [i - arguments for i in asked if i >= arguments])
+
+    def make(self, entry, arguments, inputs, objects, tree=None):
+        names = {id(thing): name for thing, name in object_names(self.function, arguments)}
+        entry.snapshot = Snapshot([self.function, *objects], self.moving, names)
+        found, floats = entry.snapshot.read_again()
+        self.order = list(entry.snapshot.places)
+        numbers = [_C.number_tensor(value) for value in floats]
+        inputs = inputs + numbers
         entry.same = _same_objects(inputs, found)
         entry.guards = _C.TensorGuards(found)  # a shape may be read without the tensor being used
         results = []
-        body = _Body(self, arguments, results)
+        body = Body(self, arguments, results, entry.snapshot.places)
         types = [type(tensor) for tensor in inputs]
         _check_types(inputs)
         try:
-            entry.version = _C.Version(body, inputs, types, [], _Lift(found), self.forward,
+            names = input_names(self.function, arguments, self.fixed.get(tree, ()),
+                                entry.snapshot.float_names)
+            lift = Lift(found, entry.snapshot.tensor_names)
+            entry.version = _C.Version(body, inputs, types, names, lift, self.forward,
                                        self.backward, self.partition)
             entry.lifted = list(entry.version.lifted)
+            if _C.asked_inputs():  # and the function caught the exception
+                raise CaptureError("the value of a float is asked for while it is captured")
             if entry.snapshot.holds_abstract():
                 raise CaptureError("the function keeps a tensor in an attribute, a variable or a "
                                    "container; return it")
         except BaseException:
             entry.snapshot.restore()
             raise
-        entry.result = _Rebuild(results[0])
+        entry.result = Rebuild(results[0])
+        return numbers
 
     def refuse_call(self, error):
         """What capture refuses runs eagerly; said once, with the line that stood in the way."""
@@ -223,108 +249,6 @@ def _check_types(tensors):
                                "not captured yet")
         if getattr(tensor, "__dict__", None):
             raise CaptureError("an argument has attributes of its own, which are not captured yet")
-
-
-def _unique(tensors):
-    """Each tensor once, and where each of the given ones is among them."""
-    unique, places, known = [], [], {}
-    for tensor in tensors:
-        place = known.setdefault(id(tensor), len(unique))
-        if place == len(unique):
-            unique.append(tensor)
-        places.append(place)
-    return unique, places
-
-
-class _Lift:
-    """Names a tensor that the function reached by itself: its place among those found."""
-
-    def __init__(self, tensors):
-        self.tensors = tensors
-
-    def __call__(self, tensor, exactly):
-        for i, candidate in enumerate(self.tensors):
-            if candidate is tensor:
-                return i, "", tensor
-        if exactly:
-            return None
-        for i, candidate in enumerate(self.tensors):
-            if _C.same_storage(candidate, tensor):
-                return i, "", candidate
-        raise CaptureError(
-            "a tensor is used that is neither an argument nor found in a variable or attribute "
-            "that the function reads; pass it as an argument")
-
-
-_PLAIN = (int, float, bool, str, bytes, complex, type(None), _C.dtype, _C.Size, slice, type)
-
-
-def _leaves(tree):
-    found = []
-    _tree.map_leaves(tree, found.append)
-    return found
-
-
-class _Body:
-    """The function of a list of tensors that is captured."""
-
-    def __init__(self, owner, arguments, results):
-        self.owner, self.arguments, self.results = owner, arguments, results
-
-    def __call__(self, inside):
-        constant = self.owner.floats_are_constant
-        tensors, floats = [], []
-        _tree.flatten(self.arguments, tensors, floats, [])
-        unique, places = _unique(tensors)
-        number = iter(inside[len(unique):])
-        place = iter(places)
-
-        def replace(leaf):
-            if isinstance(leaf, Tensor):
-                return inside[next(place)]
-            if type(leaf) is float and not constant:
-                return TracedFloat(next(number))
-            return leaf
-
-        arguments = _tree.map_leaves(self.arguments, replace)
-        before = _tree.flatten(arguments, [], [], []), _leaves(arguments)
-        args, kwargs = arguments
-        result = self.owner.function(*args, **kwargs)
-        if before[0] != _tree.flatten(arguments, [], [], []) or any(
-                a is not b for a, b in zip(before[1], _leaves(arguments))):
-            raise CaptureError("the function changes a list or dictionary that is an argument; "
-                               "return a new one")
-        outputs = []
-
-        def keep(leaf):
-            if type(leaf) is TracedFloat:
-                leaf._ask()
-            if isinstance(leaf, Tensor):
-                outputs.append(leaf)
-                return _tree.TENSOR
-            if not isinstance(leaf, _PLAIN) and any(
-                    _C.is_abstract(tensor) for tensor in Snapshot([leaf]).tensors):
-                raise CaptureError(f"the function returns a {type(leaf).__name__} that holds "
-                                   "tensors; return them in lists, tuples or dictionaries")
-            return leaf
-
-        self.results.append(_tree.map_leaves(result, keep))
-        return outputs
-
-
-class _Rebuild:
-    """Results in the structure that the function returned them in."""
-
-    def __init__(self, tree):
-        self.tree = tree
-        self.single = tree is _tree.TENSOR
-
-    def __call__(self, tensors):
-        if self.single:
-            return tensors[0]
-        rest = iter(tensors)
-        return _tree.map_leaves(
-            self.tree, lambda leaf: next(rest) if leaf is _tree.TENSOR else leaf)
 
 
 class CompiledObject:

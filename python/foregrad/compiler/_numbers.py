@@ -1,73 +1,124 @@
-"""Float arguments of captured functions: inputs of the graph that behave as floats."""
+"""Floats of captured functions: inputs of the graph that behave as floats."""
+
+import struct
 
 from foregrad import _C
 
-
-class ValueAsked(RuntimeError):
-    """The value of a float argument is needed while the function is captured."""
-
-
-def _operation(name, reflected):
-    def method(self, other):
-        if isinstance(other, _C.Tensor):
-            left, right = (other, self._tensor) if reflected else (self._tensor, other)
-            return getattr(_C.Tensor, name)(left, right)
-        if type(other) is TracedFloat:
-            other = other._tensor
-        elif type(other) in (int, float, bool):
-            other = _C.number_tensor(float(other))
-        else:
-            return NotImplemented
-        # Python computes in double; a number among numbers would be of the default dtype.
-        left, right = (other, self._tensor) if reflected else (self._tensor, other)
-        return TracedFloat(getattr(_C.Tensor, name)(_C.as_tensor(left), _C.as_tensor(right)))
-
-    return method
+Tensor = _C.Tensor
 
 
 class TracedFloat:
-    """Stands for a float argument: its value is not known, what is computed of it is recorded."""
+    """Stands for a float while a function is captured: what is computed of it is recorded.
 
-    __slots__ = ("_tensor",)
+    One that is put into a variable may be seen by another thread: there it is the float.
+    """
+
+    __slots__ = ("_tensor", "_value")
     __class__ = property(lambda self: float)  # isinstance(x, float) holds
 
-    def __init__(self, tensor):
-        self._tensor = _C.as_number(tensor)
+    def __init__(self, tensor, value=None):
+        self._tensor, self._value = tensor, value
 
-    def _ask(self, *unused):
-        raise ValueAsked("the value of a float argument is asked for while it is captured")
-
-    __float__ = __int__ = __bool__ = __index__ = __hash__ = __round__ = __trunc__ = _ask
-    __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = __floordiv__ = __mod__ = _ask
-    __pow__ = __rpow__ = __rfloordiv__ = __rmod__ = __divmod__ = __floor__ = __ceil__ = _ask
-    __format__ = __repr__ = __str__ = __reduce__ = _ask
-
-    def __getattr__(self, name):
-        self._ask()
-
-    def __neg__(self):
-        return TracedFloat(-_C.as_tensor(self._tensor))
+    def _known(self):
+        """The value: outside of the capture, which is over otherwise."""
+        if self._value is None or _C.is_capturing():
+            _C.ask_number(self._tensor)
+        return self._value
 
     def __pos__(self):
         return self
 
-    def __abs__(self):
-        return TracedFloat(abs(_C.as_tensor(self._tensor)))
+    def __getattr__(self, name):
+        return getattr(self._known(), name)
 
 
-# What gives the same bits for a number and for a tensor of one.
-for _name in ("add", "sub", "mul"):
-    setattr(TracedFloat, f"__{_name}__", _operation(f"__{_name}__", False))
-    setattr(TracedFloat, f"__r{_name}__", _operation(f"__{_name}__", True))
+def _asking(name):
+    def method(self, *others):
+        others = [other._known() if type(other) is TracedFloat else other for other in others]
+        return getattr(self._known(), name)(*others)
+
+    return method
 
 
+for _name in ("float", "int", "bool", "hash", "round", "trunc", "floor", "ceil", "eq", "ne", "lt",
+              "le", "gt", "ge", "floordiv", "rfloordiv", "mod", "rmod", "divmod", "rdivmod",
+              "format", "repr", "str", "reduce", "reduce_ex"):
+    setattr(TracedFloat, f"__{_name}__", _asking(f"__{_name}__"))
 
-def _divide(self, other):
-    if isinstance(other, _C.Tensor):
-        self._ask()  # a number divided by a tensor is number * reciprocal
-    return _operation("__truediv__", False)(self, other)
+
+def _operand(value):
+    if type(value) is TracedFloat:
+        return value._tensor
+    return _C.number_tensor(float(value)) if type(value) in (int, float, bool) else None
 
 
-TracedFloat.__truediv__ = _divide
-TracedFloat.__rtruediv__ = _operation("__truediv__", True)
+def _recording(name, operation, reflected=False):
+    """Python computes in double; so does the graph."""
+
+    def method(self, *others):
+        other = _operand(others[0]) if others else None
+        if others and other is None:
+            return NotImplemented  # a tensor knows what to do with a float
+        if not _C.is_capturing():
+            return _asking(name)(self, *others)
+        operands = [self._tensor, *([other] if others else [])]
+        return TracedFloat(_C.float_operation(operation, *operands[::-1 if reflected else 1]))
+
+    return method
+
+
+for _name, _operation in (("add", "add"), ("sub", "sub"), ("mul", "mul"), ("truediv", "div"),
+                          ("pow", "pow")):
+    setattr(TracedFloat, f"__{_name}__", _recording(f"__{_name}__", _operation))
+    setattr(TracedFloat, f"__r{_name}__", _recording(f"__r{_name}__", _operation, True))
+for _name in ("neg", "abs"):
+    setattr(TracedFloat, f"__{_name}__", _recording(f"__{_name}__", _name))
+
 _C.set_number_type(TracedFloat)
+
+
+class Fixed(dict):
+    """By structure of the arguments: which of their floats the function asks for the value of."""
+
+    def split(self, tree, floats):
+        """The floats that are inputs, as tensors, and the others, as bytes: NaN and both zeros."""
+        fixed = self.get(tree) if self else None  # hashing a structure takes a while
+        if not fixed:
+            return [_C.number_tensor(value) for value in floats], b""
+        constants = [value for i, value in enumerate(floats) if i in fixed]
+        inputs = [_C.number_tensor(v) for i, v in enumerate(floats) if i not in fixed]
+        return inputs, struct.pack(f"{len(constants)}d", *constants)
+
+    def learn(self, tree, floats, asked):
+        """`asked`: places among the floats that are inputs; none: it is not known which.
+
+        False: there is nothing to learn.
+        """
+        fixed = self.setdefault(tree, set())
+        free = [i for i in range(floats) if i not in fixed]
+        fixed.update([free[i] for i in asked] or free)
+        return bool(free)
+
+
+class Swap:
+    """Puts traced floats into the variables and attributes that hold floats, for one capture."""
+
+    def __init__(self, places, tensors):
+        self.held = []
+        for place, tensor in zip(places, tensors):
+            value = place.read()
+            traced = TracedFloat(tensor, value)
+            self.held.append((place, value, traced))
+
+    def __enter__(self):
+        for place, _, traced in self.held:
+            place.write(traced)
+
+    def __exit__(self, *error):
+        changed = False
+        for place, value, traced in self.held:
+            changed |= place.read() is not traced
+            if place.read() is traced or type(place.read()) is TracedFloat:
+                place.write(value)
+        if changed and error[0] is None:
+            raise RuntimeError("the function changes a variable or attribute that is a float")

@@ -29,7 +29,32 @@ class Unreadable(RuntimeError):
 
 
 class Changed(Exception):
-    """Something that a captured function read is not what it was."""
+    """Something that a captured function read is not what it was; `place` if it is a float."""
+
+    place = None
+
+
+class Place:
+    """Where a float was read and another one may be put."""
+
+    def __init__(self, read, holder, key):
+        self._read, self._holder, self._key = read, holder, key
+        self.identity = (read, id(holder), key)
+
+    def read(self):
+        return self._read(self._holder, self._key)
+
+    def write(self, value):
+        if self._read is _cell:
+            self._holder.cell_contents = value
+        elif self._read in (_attribute, _class_entry):
+            setattr(self._holder, self._key, value)
+        else:
+            self._holder[self._key] = value
+
+    def is_writable(self):
+        return self._read in (_entry, _cell, _attribute, _class_entry) or (
+            self._read is _item and not isinstance(self._holder, tuple))
 
 
 def _item(holder, key):
@@ -83,24 +108,30 @@ def _is_value(value):
 
 
 class Snapshot:
-    """What functions and objects read now. read_again() gives the tensors found, in order."""
+    """What functions and objects read now. read_again() gives the tensors found, in order.
 
-    def __init__(self, roots):
-        self._roots = roots
+    Floats at `moving` places are not compared: they are inputs. `names` are those of roots, by id.
+    """
+
+    def __init__(self, roots, moving=(), names=None):
+        self._roots, self._moving, names = roots, moving, names or {}
         self.names = set()
         count = -1
         while count != len(self.names):  # a name may make more code reachable, which has more names
             count = len(self.names)
             self._reads, self._seen, self._queue = [], {}, list(roots)
-            self._originals = []
+            self._originals, self.places = [], {}
+            self._paths = {id(root): names.get(id(root), "self") for root in roots}
+            self._prefixes = {}  # of dictionaries whose keys are names
+            self.tensor_names, self.float_names = [], []
             while self._queue:
                 self._visit(self._queue.pop())
-        del self._queue
-        self.tensors = self.read_again()
+        del self._queue, self._paths, self._prefixes
+        self.tensors, _ = self.read_again()
 
     def read_again(self):
-        """The tensors that are found now; Changed if anything else is not what it was."""
-        found = []
+        """Tensors and floats that are found now; Changed if anything else is not what it was."""
+        found, floats = [], [0.0] * len(self.places)
         for read, holder, key, kind, expected in self._reads:
             try:
                 value = read(holder, key)
@@ -115,10 +146,15 @@ class Snapshot:
                 found.append(value)
             elif kind is float:
                 if type(value) is not float or struct.pack("d", value) != expected:
-                    self._refuse(holder, key, f"is {value!r} now")
+                    place = Place(read, holder, key) if type(value) is float else None
+                    self._refuse(holder, key, f"is {value!r} now", place)
+            elif kind is Place:
+                if type(value) is not float:
+                    self._refuse(holder, key, "is no float any more")
+                floats[expected] = value
             elif type(value) is not kind or value != expected:
                 self._refuse(holder, key, f"is {value!r}, not {expected!r}")
-        return found
+        return found, floats
 
     def holds_abstract(self):
         """Whether a tensor of the function that was captured is still reached from outside."""
@@ -127,7 +163,7 @@ class Snapshot:
 
     def settle(self):
         """The capture succeeded: what is only needed to undo it goes."""
-        self._originals = self.tensors = self._roots = self._seen = None
+        self._originals = self.tensors = self._roots = self._seen = self._moving = None
 
     def restore(self):
         """Puts back what the capture of a function changed, before it runs eagerly."""
@@ -142,9 +178,26 @@ class Snapshot:
                 holder.update(original)
 
     @staticmethod
-    def _refuse(holder, key, what):
+    def _refuse(holder, key, what, place=None):
         name = getattr(holder, "__name__", type(holder).__name__)
-        raise Changed(f"{name}: {key} {what}" if key is not None else f"{name} {what}")
+        changed = Changed(f"{name}: {key} {what}" if key is not None else f"{name} {what}")
+        if place and place.is_writable():
+            changed.place = place.identity
+        raise changed
+
+    # ---- names: as the function's code says it
+
+    def _name(self, read, holder, key):
+        if id(holder) in self._prefixes:
+            return f"{self._prefixes[id(holder)]}{key}"
+        path = self._paths.get(id(holder), "?")
+        if read is _cell:
+            return path
+        return f"{path}.{key}" if read in (_attribute, _class_entry) else f"{path}[{key!r}]"
+
+    def _go_on(self, value, path):
+        self._paths.setdefault(id(value), path)
+        self._queue.append(value)
 
     # ---- what is read
 
@@ -152,6 +205,13 @@ class Snapshot:
         value = read(holder, key)
         if isinstance(value, Tensor):
             self._reads.append((read, holder, key, Tensor, None))
+            self.tensor_names.append(self._name(read, holder, key))
+        elif type(value) is float and (read, id(holder), key) in self._moving:
+            place = Place(read, holder, key)
+            index, _ = self.places.setdefault(place.identity, (len(self.places), place))
+            if index == len(self.float_names):
+                self.float_names.append(self._name(read, holder, key))
+            self._reads.append((read, holder, key, Place, index))
         elif type(value) is float:  # bits: NaN and both zeros
             self._reads.append((read, holder, key, float, struct.pack("d", value)))
         elif _is_value(value):
@@ -159,7 +219,7 @@ class Snapshot:
         else:
             self._reads.append((read, holder, key, None, value))
             if value is not _MISSING:
-                self._queue.append(value)
+                self._go_on(value, self._name(read, holder, key))
 
     def _visit(self, value):
         if id(value) in self._seen or isinstance(value, Tensor) or _is_value(value):
@@ -170,9 +230,12 @@ class Snapshot:
         if isinstance(value, types.FunctionType):
             self._visit_function(value)
         elif isinstance(value, types.MethodType):
-            self._queue += [value.__func__, value.__self__]
+            self._queue.append(value.__func__)
+            self._go_on(value.__self__, "self")
         elif isinstance(value, functools.partial):
-            self._queue += [value.func, value.args, value.keywords]
+            self._queue.append(value.func)
+            self._go_on(value.args, "args")
+            self._go_on(value.keywords, "kwargs")
         elif isinstance(value, (staticmethod, classmethod)):
             self._queue.append(value.__func__)
         elif isinstance(value, property):
@@ -193,12 +256,13 @@ class Snapshot:
         elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
             self._visit_array(value)
         elif hasattr(value, "_captured_function"):
-            self._queue.append(value._captured_function)
+            self._go_on(value._captured_function, self._paths.get(id(value), "self"))
         elif isinstance(value, (types.GeneratorType, map, filter, zip, enumerate)):
             raise Unreadable(f"the function reads a {type(value).__name__}, which changes when it "
                              "is read; pass a list")
         elif isinstance(value, types.ModuleType):
             if value.__name__.partition(".")[0] != "foregrad":
+                self._prefixes.setdefault(id(value.__dict__), f"{value.__name__}.")
                 self._visit_dict(value.__dict__, self.names & value.__dict__.keys(), part=True)
         else:
             self._visit_object(value)
@@ -228,8 +292,10 @@ class Snapshot:
         self.names |= names
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
             self._add(_attribute, value, name)
-        for cell in value.__closure__ or ():
+        for cell, name in zip(value.__closure__ or (), value.__code__.co_freevars):
+            self._paths[id(cell)] = f"free {name}"
             self._add(_cell, cell, None)
+        self._prefixes[id(value.__globals__)] = "global "
         for name in names & value.__globals__.keys():
             self._add(_entry, value.__globals__, name)
 
@@ -238,6 +304,7 @@ class Snapshot:
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self._originals.append((attributes, dict(attributes)))
+            self._prefixes[id(attributes)] = f"{self._paths.get(id(value), '?')}."
             everything = self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
             if everything:
                 self._visit_dict(attributes, attributes)

@@ -1,0 +1,97 @@
+"""The inputs of a graph are called as the function's code calls them."""
+
+import re
+
+import foregrad as fg
+from capture_compare import leaf, plain
+
+WEIGHT = plain(3)
+TABLE = {"rate": plain(3)}
+
+
+class Layer(fg.nn.Module if hasattr(fg.nn, "Module") else object):
+    def __init__(self):
+        super().__init__()
+        self.weight, self.parts = leaf(3), [plain(3), plain(3)]
+
+    def forward(self, x):
+        return x * self.weight + self.parts[1]
+
+    def __call__(self, x):
+        return self.forward(x)
+
+
+def names(function, *args, **kwargs):
+    """What the inputs of the captured function are called."""
+    compiled = fg.compile(function, fullgraph=True)
+    compiled(*args, **kwargs)
+    owner = compiled.compiled if hasattr(compiled, "compiled") else compiled._compiled
+    (entry,), = owner.entries.values()
+    code = entry.version.graph(False).code
+    assert fg._C.Graph(code).code == code
+    return re.findall(r'(?:argument|parameter) \d+ "(.*)"', code.partition("{\n")[0])
+
+
+def test_arguments():
+    def f(x, pair, *rest, table, k):
+        return x + pair[0] * pair[1] + rest[0] + rest[1] + table["a"] + table["it's"] * k
+
+    t = [plain(3, start=float(i)) for i in range(7)]
+    assert names(f, t[0], (t[1], t[2]), t[3], t[4], table={"a": t[5], "it's": t[6]}, k=0.5) == [
+        "x", "pair[0]", "pair[1]", "rest[0]", "rest[1]", "table['a']", "table['it's']", "k"]
+
+
+def test_one_tensor_in_two_places_has_its_first_name():
+    x = plain(3)
+    assert names(lambda a, b, c: a * b + c, x, x, plain(3)) == ["a", "c"]
+
+
+def test_functions_that_do_not_say_what_they_take():
+    assert names(fg.sin, plain(3)) == ["args[0]"]
+
+
+def test_variables_and_attributes():
+    free, holder = plain(3), Layer()
+    table = {"w": plain(3)}
+
+    def f(x, layer):
+        return x * free + WEIGHT + TABLE["rate"] + holder.weight + table["w"] + layer.parts[0]
+
+    found = names(f, plain(3), Layer())
+    assert found[0] == "x"
+    assert sorted(found[1:]) == sorted(["free free", "global WEIGHT", "global TABLE['rate']",
+                                        "free holder.weight", "free table['w']",
+                                        "layer.parts[0]"])
+
+
+def test_objects_and_methods():
+    expected = ["x", "self.weight", "self.parts[1]"]
+    assert names(Layer(), plain(3)) == expected
+    assert names(Layer().forward, plain(3)) == expected
+
+
+def test_float_attributes_that_changed():
+    holder = Layer()
+    holder.rate = 0.5
+
+    def f(x):
+        return x * holder.rate
+
+    compiled = fg.compile(f, fullgraph=True)
+    for holder.rate in (0.5, 0.25):
+        compiled(plain(3))
+    (_, entry), = compiled.compiled.entries.values()
+    assert '"free holder.rate"' in entry.version.graph(False).code
+
+
+def test_pictures_and_listings_show_the_names():
+    found = []
+
+    def show(graph, examples):
+        found.append(graph.code)
+        return graph
+
+    w = leaf(3)
+    f = fg.compiler.aot_function(lambda t: t["x1"] * w, show)
+    f({"x1": plain(3)}).sum().backward()
+    assert "\"t['x1']\"" in found[0] and '"free w"' in found[0]
