@@ -1,7 +1,8 @@
 # The commands of a checkout. Each installs what is missing, configures and builds what changed,
 # and runs; `make help` lists them.
 PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
-  nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz
+  nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz \
+  libdnnl-dev
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)

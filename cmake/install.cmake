@@ -4,6 +4,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/foregrad)
 
 set_target_properties(foregrad_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS foregrad EXPORT foregrad LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+if(TARGET foregrad_onednn)  # the library looks for it beside itself
+  install(TARGETS foregrad_onednn LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
 install(TARGETS foregrad_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT foregrad FILE foregrad-targets.cmake NAMESPACE foregrad:: DESTINATION ${package_dir})
 install(CODE "set(source_dir \"${PROJECT_SOURCE_DIR}/src\")
