@@ -19,13 +19,13 @@ namespace fg::kernels {
 
 namespace {
 
-// Multiplications and additions. A piece takes some 100 us, many times what a call costs; a whole
+// Multiplications and additions. A piece takes some 50 us, many times what a call costs; a whole
 // convolution below kLeastWork is over before oneDNN has begun.
-constexpr double kPieceWork = 1 << 22, kLeastWork = 1 << 17;
+constexpr double kPieceWork = 1 << 21, kLeastWork = 1 << 17;
 constexpr int64_t kMaxSlices = 8;     // sums of weight gradients that are made side by side
 constexpr int64_t kSliceDepth = 512;  // least positions of a slice, or adding slices takes longer
 constexpr int64_t kFewPieces = 8;     // fewer than this: channels are cut too
-constexpr int64_t kPartChannels = 16;
+constexpr int64_t kPartChannels = 32;
 constexpr int64_t kMaxElements = int64_t{1} << 28;  // of an operand: oneDNN counts bytes in int
 constexpr size_t kMaxPlans = 256;
 
@@ -95,12 +95,19 @@ MakeConvCall load() {
   return reinterpret_cast<MakeConvCall>(dlsym(handle, kMakeConvCall));
 }
 
-// Measured: these are faster as products, on one thread and on more.
+// Measured: these are faster as products, for oneDNN pads channels to 8.
 bool better_as_product(ConvDirection direction, const ConvGeometry& g) {
-  const double work = 1.0 * static_cast<double>(g.batch) * elements_y(g) * g.depth();
+  const double work = static_cast<double>(g.batch) * elements_y(g) * g.depth();
   if (work < kLeastWork) return true;
-  if (direction != ConvDirection::weight && g.is_pointwise()) return true;
-  return direction == ConvDirection::input && g.groups == 1 && g.in_channels < 8;  // padded to 8
+  switch (direction) {
+    case ConvDirection::forward:
+      return g.is_pointwise();
+    case ConvDirection::input:
+      return g.is_pointwise() || (g.groups == 1 && g.in_channels < 8);
+    case ConvDirection::weight:
+      return g.groups == 1 && g.in_channels == 1;
+  }
+  return true;
 }
 
 bool is_in_range(const ConvGeometry& g) {
