@@ -8,7 +8,6 @@ if(ONEDNN_INCLUDE AND ONEDNN_LIBRARY AND NOT FOREGRAD_SANITIZE)
   add_library(foregrad_onednn MODULE ${sources})
   set_target_properties(foregrad_onednn PROPERTIES OUTPUT_NAME foregrad-onednn
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
-  target_compile_options(foregrad_onednn PRIVATE -fopenmp)
   target_include_directories(foregrad_onednn PRIVATE src)
   target_include_directories(foregrad_onednn SYSTEM PRIVATE ${ONEDNN_INCLUDE})
   target_link_libraries(foregrad_onednn PRIVATE foregrad_flags ${ONEDNN_LIBRARY} gomp)

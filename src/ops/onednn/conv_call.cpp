@@ -2,11 +2,14 @@
 // does on plain ones. x and y are reordered piece by piece, while they are in a cache.
 #include "ops/kernels/conv_call.h"
 
-#include <omp.h>
-
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
+#include <unordered_map>
+
+// <omp.h> comes with a compiler, and not with each.
+extern "C" int omp_get_max_threads();
+extern "C" void omp_set_num_threads(int);
 
 namespace fg::kernels {
 
