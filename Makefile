@@ -2,7 +2,7 @@
 # and runs; `make help` lists them.
 PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
   nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz \
-  llvm-19-dev liblld-19-dev
+  llvm-19-dev liblld-19-dev libdnnl-dev
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)

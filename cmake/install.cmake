@@ -4,9 +4,11 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/foregrad)
 
 set_target_properties(foregrad_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS foregrad EXPORT foregrad LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-if(TARGET foregrad_codegen_llvm)  # found beside the library
-  install(TARGETS foregrad_codegen_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-endif()
+foreach(helper IN ITEMS foregrad_codegen_llvm foregrad_onednn)  # looked for beside the library
+  if(TARGET ${helper})
+    install(TARGETS ${helper} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  endif()
+endforeach()
 install(TARGETS foregrad_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(EXPORT foregrad FILE foregrad-targets.cmake NAMESPACE foregrad:: DESTINATION ${package_dir})
 install(CODE "set(source_dir \"${PROJECT_SOURCE_DIR}/src\")

@@ -1,14 +1,14 @@
 // Images become columns, columns are multiplied. Work is cut by the shape alone, into pieces whose
-// columns stay in the second-level cache; threads take pieces. For f32, oneDNN's direct
-// convolutions will plug in at the three functions at the end.
+// columns stay in the second-level cache; threads take pieces. For f32, oneDNN is asked first.
 #include "ops/kernels/convolution.h"
 
 #include <algorithm>
-#include <memory>
 #include <type_traits>
 
 #include "base/fail.h"
 #include "base/pool.h"
+#include "ops/kernels/block.h"
+#include "ops/kernels/convolution_onednn.h"
 #include "ops/kernels/gemm.h"
 
 namespace fg::kernels {
@@ -21,8 +21,8 @@ constexpr int64_t kMaxSlices = 16;  // sums of weight gradients that are made si
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
 
 template <class T>
-std::unique_ptr<T[]> scratch(int64_t count) {
-  return std::make_unique_for_overwrite<T[]>(static_cast<size_t>(count));
+Block<T> scratch(int64_t count) {
+  return Block<T>(static_cast<size_t>(count));
 }
 
 // How many pieces are too little work to wake up another thread for.
@@ -200,10 +200,19 @@ void with_type(DType dtype, F f) {
   });
 }
 
+// What is given stays as it is; the result is written.
+bool by_onednn(ConvDirection direction, DType dtype, const ConvGeometry& g, const void* x,
+               const void* w, const void* bias, const void* y) {
+  auto floats = [](const void* data) { return static_cast<float*>(const_cast<void*>(data)); };
+  return dtype == kFloat32 &&
+         convolve_onednn(direction, g, floats(x), floats(w), floats(bias), floats(y));
+}
+
 }  // namespace
 
 void convolve(DType dtype, const ConvGeometry& g, const void* x, const void* w, const void* bias,
               void* y) {
+  if (by_onednn(ConvDirection::forward, dtype, g, x, w, bias, y)) return;
   with_type(dtype, [&]<class T>(T) {
     Convolution<T>{g}.forward(static_cast<const T*>(x), static_cast<const T*>(w),
                               static_cast<const T*>(bias), static_cast<T*>(y));
@@ -212,6 +221,7 @@ void convolve(DType dtype, const ConvGeometry& g, const void* x, const void* w, 
 
 void convolve_input(DType dtype, const ConvGeometry& g, const void* y, const void* w,
                     const void* bias, void* x) {
+  if (by_onednn(ConvDirection::input, dtype, g, x, w, bias, y)) return;
   with_type(dtype, [&]<class T>(T) {
     Convolution<T>{g}.input(static_cast<const T*>(y), static_cast<const T*>(w),
                             static_cast<const T*>(bias), static_cast<T*>(x));
@@ -219,6 +229,7 @@ void convolve_input(DType dtype, const ConvGeometry& g, const void* y, const voi
 }
 
 void convolve_weight(DType dtype, const ConvGeometry& g, const void* y, const void* x, void* w) {
+  if (by_onednn(ConvDirection::weight, dtype, g, x, w, nullptr, y)) return;
   with_type(dtype, [&]<class T>(T) {
     Convolution<T>{g}.weight(static_cast<const T*>(y), static_cast<const T*>(x),
                              static_cast<T*>(w));

@@ -19,6 +19,7 @@ struct ConvGeometry {
   Spatial input, kernel, output;
   Spatial stride, padding, dilation;
 
+  bool operator==(const ConvGeometry&) const = default;
   int64_t depth() const { return in_channels * volume(kernel); }  // rows of the column matrix
   int64_t positions() const { return volume(output); }            // its columns, of one image
   // The column matrix is the image itself.
