@@ -241,11 +241,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--backend", default="interpreter", help="native or interpreter")
     parser.add_argument("--shrink", type=int, default=10, help="how many differences to shrink")
     options = parser.parse_args()
     report, start = Report(), time.time()
     for seed in range(options.seed, options.seed + options.count):
         program = make_program(seed)
+        program.backend = options.backend
         found = report.add(program)
         if found and len(report.differences) <= options.shrink:
             print(describe(*shrink(program, found)), flush=True)

@@ -6,18 +6,29 @@ from capture_fuzz import Report, describe, shrink
 from capture_programs import make_program
 
 COUNT = int(os.environ.get("FOREGRAD_FUZZ", 5000))
+NATIVE = COUNT // 10
 SHOWN = 5
 
 
-def test_random_programs_are_the_same_eagerly_and_captured():
+def run(seeds, backend):
     report = Report()
-    for seed in range(COUNT):
-        report.add(make_program(seed))
+    for seed in seeds:
+        program = make_program(seed)
+        program.backend = backend
+        report.add(program)
     print(report.text())
     different = report.differences
     shown = [describe(*shrink(*one)) for one in different[:SHOWN]]
-    assert not different, f"{len(different)} of {COUNT} programs differ\n" + "\n".join(shown)
-    assert sum(report.refused.values()) < max(0.165 * COUNT, 10), report.text()
+    assert not different, f"{len(different)} of {len(seeds)} programs differ\n" + "\n".join(shown)
+    assert sum(report.refused.values()) < max(0.165 * len(seeds), 10), report.text()
+
+
+def test_random_programs_are_the_same_eagerly_and_captured():
+    run(range(COUNT), "interpreter")
+
+
+def test_random_programs_are_the_same_as_native_code():
+    run(range(NATIVE), "native")
 
 
 def test_programs_are_made_from_their_seed():

@@ -17,8 +17,9 @@ class Refused(Exception):
     """Capture refuses the program."""
 
 
-def _with_min_cut(function):
-    return aot_function(function, nop, partition_fn=min_cut_rematerialization_partition)
+def _with_min_cut(function, backend="interpreter"):
+    compiler = nop if backend == "interpreter" else backend
+    return aot_function(function, compiler, partition_fn=min_cut_rematerialization_partition)
 
 
 @functools.cache
@@ -44,9 +45,9 @@ class Subject:
             cells.append(self.o)
         self.function, self.bind = names["make"](*cells)
         if compiled and program.seed % 5 == 3 and _has_min_cut():
-            self.function = _with_min_cut(self.function)
+            self.function = _with_min_cut(self.function, program.backend)
         elif compiled is not None:
-            self.function = fg.compile(self.function, fullgraph=compiled)
+            self.function = fg.compile(self.function, fullgraph=compiled, backend=program.backend)
 
     def call(self, tensors, floats):
         arguments, new = [], {}

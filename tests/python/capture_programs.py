@@ -47,6 +47,7 @@ class Program:
     shape: int  # of the results: in which containers
     after: list  # statements on the list of results `r`
     floats: tuple = ()
+    backend: str = "interpreter"  # of the captured function
 
     def source(self):
         named = {kind: [i.name for i in self.inputs if i.reach == kind]
