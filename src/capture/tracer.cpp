@@ -118,7 +118,9 @@ ValueId Tracer::read(const Tensor& given) {
     fail("capture: a view as another dtype is not captured yet; convert with to() instead");
   }
   bool number = tensor.impl()->wrapped_number;
-  if (memory.is_whole(tensor)) return as_number(memory.value, number);
+  if (memory.is_whole(tensor)) {
+    return memory.number == number ? memory.value : as_number(memory.value, number);
+  }
   return as_number(read_part(memory, tensor), number);
 }
 
@@ -310,6 +312,7 @@ bool Tracer::write(const Tensor& given, const Tensor& value) {
   Memory& memory = memory_of(self);
   read(self);  // refuses what is not part of the base
   memory.value = put(memory, self, part);
+  memory.number = false;
   memory.forget_parts();
   memory.written = true;
   memory.written_as_data |= static_cast<bool>(self.impl()->own_version);

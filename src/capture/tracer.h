@@ -112,8 +112,9 @@ class Tracer : public ir::Interpreter {
   struct Memory {
     Memory() = default;
     Memory(const Tensor& base, ir::ValueId value)
-        : value(value), geometry(Geometry(base)), base(base) {}
+        : value(value), number(base.impl()->wrapped_number), geometry(Geometry(base)), base(base) {}
     ir::ValueId value = ir::kNoValue;
+    bool number = false;  // the value is weak in promotion; here too: values lie far apart
     bool is_input = false;
     bool offset_matters = false;  // a view of it counts from the beginning of the storage
     bool written = false, written_as_data = false;
