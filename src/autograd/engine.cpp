@@ -47,9 +47,7 @@ void count_dependencies(GraphTask& task, const std::vector<Edge>& roots, uint64_
   }
 }
 
-// Marks the nodes on a path to a target, children before parents, without recursion.
-void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vector<Edge>& targets,
-                 bool accumulate, uint64_t min_topological) {
+void mark_targets(GraphTask& task, const std::vector<Edge>& targets, bool accumulate) {
   task.restricted = true;
   for (NodeState& state : task.states()) state.needed = false;
   for (size_t i = 0; i < targets.size(); i++) {
@@ -59,6 +57,10 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, const std::vec
     else
       state.captures.emplace_back(static_cast<int>(targets[i].input_nr), static_cast<int>(i));
   }
+}
+
+// Marks the nodes on a path to a target, children before parents, without recursion.
+void mark_needed(GraphTask& task, const std::vector<Edge>& roots, uint64_t min_topological) {
   struct Frame {
     Node* node;
     size_t next;
@@ -264,7 +266,8 @@ Tensors run_backward(const std::vector<Edge>& roots, const Tensors& grads,
   }
   count_dependencies(task, roots, min_topological);
   if (!targets.empty()) {
-    mark_needed(task, roots, targets, options.accumulate, min_topological);
+    mark_targets(task, targets, options.accumulate);
+    mark_needed(task, roots, min_topological);
     count_again(task, roots);
     if (!options.accumulate) task.captured.resize(targets.size());
   }

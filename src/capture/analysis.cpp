@@ -272,34 +272,50 @@ class Analysis {
 
   // ---- outputs that other outputs are computed from
 
-  void find_inner() {
+  struct Search {
+    // By node: outputs of it that someone gets, and where it is written down that they are inner.
     std::unordered_map<const Node*, std::vector<std::pair<uint32_t, bool*>>> watched;
     std::vector<const Node*> stack;
-    std::unordered_set<const Node*> seen, leaves;
-    for (const Lifted& input : trace_.inputs()) {
-      if (input.needs_grad) leaves.insert(autograd::gradient_edge(input.leaf).node.get());
+    std::unordered_set<const Node*> seen;
+
+    void add(const Node* node) {
+      if (seen.insert(node).second) stack.push_back(node);
     }
-    auto watch = [&](const Tensor& tensor, bool* inner, bool from_here) {
+    void watch(const Tensor& tensor, bool* inner, bool from_here) {
       autograd::Edge edge = autograd::gradient_edge(tensor);
       watched[edge.node.get()].emplace_back(edge.input_nr, inner);
       *inner |= has_hook(*edge.node, edge.input_nr);  // what comes after it is not seen outside
-      if (from_here && seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
-    };
+      if (from_here) add(edge.node.get());
+    }
+    void follow(const autograd::Edge& edge) {
+      for (auto [output, inner] : watched[edge.node.get()]) *inner |= output == edge.input_nr;
+      add(edge.node.get());
+    }
+  };
+  void watch_outputs(Search& search) {
     for (Mutation& mutation : trace_.mutations) {
       if (!mutation.differentiable) continue;
-      watch(trace_.inputs()[mutation.input].inside, &mutation.inner, true);
+      search.watch(trace_.inputs()[mutation.input].inside, &mutation.inner, true);
     }
     for (Result& result : trace_.results) {
-      if (result.differentiable) watch(result.base, &result.inner, true);
+      if (result.differentiable) search.watch(result.base, &result.inner, true);
     }
     // Views are made around the graph: what is a view of them is, too.
     for (const Tensor& output : outputs_) {
       Output* out = output.defined() ? &made_[output.impl()] : nullptr;
-      if (out && !out->steps.empty() && out->recorded) watch(output, &out->inner, false);
+      if (out && !out->steps.empty() && out->recorded) search.watch(output, &out->inner, false);
     }
-    while (!stack.empty()) {
-      const Node* node = stack.back();
-      stack.pop_back();
+  }
+  void find_inner() {
+    std::unordered_set<const Node*> leaves;
+    for (const Lifted& input : trace_.inputs()) {
+      if (input.needs_grad) leaves.insert(autograd::gradient_edge(input.leaf).node.get());
+    }
+    Search search;
+    watch_outputs(search);
+    while (!search.stack.empty()) {
+      const Node* node = search.stack.back();
+      search.stack.pop_back();
       if (node->next_edges().empty() && dynamic_cast<const autograd::AccumulateGrad*>(node) &&
           leaves.count(node) == 0) {
         refuse("a result depends on a tensor that requires grad and that the function made");
@@ -308,11 +324,7 @@ class Analysis {
       for (const autograd::Edge& edge : node->next_edges()) {
         if (!edge.is_valid()) continue;
         leads_on = true;
-        auto found = watched.find(edge.node.get());
-        if (found != watched.end()) {
-          for (auto [output, inner] : found->second) *inner |= output == edge.input_nr;
-        }
-        if (seen.insert(edge.node.get()).second) stack.push_back(edge.node.get());
+        search.follow(edge);
       }
       if (leads_on) check_saved(node);
     }

@@ -76,28 +76,30 @@ void Kernel::find_used(Forward& forward) const {
   }
 }
 
+// What a call keeps for its backward, and how its node answers the engine.
+void Kernel::plan_gradient(Forward& forward) const {
+  capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
+  Function gradient = capture::gradient_of(function_, all, false);
+  std::scoped_lock lock(*function_.mutex);
+  forward.saved = options_.partition(joint(gradient));
+  forward.watched = gradient.reads_outputs;
+  forward.reach = capture::reach_of(function_);
+  for (const Function::Out& out : function_.outputs) {
+    if (!out.differentiable) continue;
+    Function saved;
+    capture::find_saved(function_, out, saved);
+    forward.watched.insert(forward.watched.end(), saved.reads_outputs.begin(),
+                           saved.reads_outputs.end());
+    forward.watched_behind.push_back(watched_by(saved));
+  }
+}
+
 Kernel::Forward Kernel::make_forward(bool record) {
   Forward result;
-  ir::Ends outputs;
-  if (record) {
-    capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
-    Function gradient = capture::gradient_of(function_, all, false);
-    std::scoped_lock lock(*function_.mutex);
-    result.saved = options_.partition(joint(gradient));
-    result.watched = gradient.reads_outputs;
-    result.reach = capture::reach_of(function_);
-    for (const Function::Out& out : function_.outputs) {
-      if (!out.differentiable) continue;
-      Function saved;
-      capture::find_saved(function_, out, saved);
-      result.watched.insert(result.watched.end(), saved.reads_outputs.begin(),
-                            saved.reads_outputs.end());
-      result.watched_behind.push_back(watched_by(saved));
-    }
-  }
+  if (record) plan_gradient(result);
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
-  ir::Ends inputs = forward_inputs();
+  ir::Ends inputs = forward_inputs(), outputs;
   for (const Function::Out& out : function_.outputs) outputs.add(out.value, out.role);
   auto place = [](const std::vector<ValueId>& values, ValueId value) {
     return static_cast<size_t>(std::find(values.begin(), values.end(), value) - values.begin());
@@ -208,6 +210,7 @@ const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inp
   if (!made.kernel) {
     Function gradient =
         capture::gradient_of(function_, request.tangents, true, &inputs, request.wanted);
+    std::scoped_lock lock_trace(*function_.mutex);
     made.watched = watched_by(gradient);
     made.through = capture::outputs_behind(function_, gradient);
     std::vector<ValueId> known;  // as in eager code, what was saved is not computed again

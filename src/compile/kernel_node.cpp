@@ -128,6 +128,27 @@ Tensors KernelNode::run(const Request& request, Tensors tangents) {
   return backward.run(std::move(inputs));
 }
 
+// The inputs for a gradient that is differentiated again; which of them were written since. Those
+// are not read, and have the history that they had.
+Tensors KernelNode::unpack_inputs(Kernel& gradient, std::vector<size_t>& written) {
+  Tensors inputs;
+  size_t edge = 0;
+  for (size_t i = 0; i < saved_inputs_.size(); i++) {
+    const capture::Function::In& in = kernel_->function().inputs[i];
+    const Tensor& held = saved_inputs_[i].held();
+    bool read = gradient.uses(i) || !held.defined();
+    Tensor input = read ? saved_inputs_[i].unpack(this) : held;
+    if (!read && saved_inputs_[i].was_written()) {
+      written.push_back(i);
+      input = alias(input);
+      if (in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
+    }
+    edge += in.needs_grad;
+    inputs.push_back(in_layout(input, kernel_->input_strides(i)));
+  }
+  return inputs;
+}
+
 Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
   const Kernel::Again& again = kernel_->gradient(request, held_inputs());
   Kernel& gradient = *again.kernel;
@@ -138,21 +159,7 @@ Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
     if (released_) autograd::refuse_freed(*this);
     check_all_versions(request.tangents);
     check_versions(again.watched);
-    size_t edge = 0;
-    for (size_t i = 0; i < saved_inputs_.size(); i++) {
-      const capture::Function::In& in = kernel_->function().inputs[i];
-      const Tensor& held = saved_inputs_[i].held();
-      bool read = gradient.uses(i) || !held.defined();
-      Tensor input = read ? saved_inputs_[i].unpack(this) : held;
-      // What is not read may have been written since, and have another history now.
-      if (!read && saved_inputs_[i].was_written()) {
-        written.push_back(i);
-        input = alias(input);
-        if (in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
-      }
-      edge += in.needs_grad;
-      inputs.push_back(in_layout(input, kernel_->input_strides(i)));
-    }
+    inputs = unpack_inputs(gradient, written);
     size_t next = saved_inputs_.size() + tangents.size();
     for (size_t i : again.known) {
       bool used = gradient.uses(next++);

@@ -33,6 +33,7 @@ class KernelNode : public autograd::Node {
   void check_hooks_of_first() const;
   Tensors run(const Request& request, Tensors tangents);
   Tensors run_again(const Request& request, Tensors tangents);
+  Tensors unpack_inputs(Kernel& gradient, std::vector<size_t>& written);
 
   Ref<Kernel> kernel_;
   Tensors seeds_;
