@@ -274,20 +274,18 @@ class Executable::Call {
   }
 
   void run_operation(const Operation& operation) {
-    static const ir::NoParams none;
-    const void* params = operation.params ? operation.params.get() : &none;
-    Tensors list, given;
     for (ValueId input : operation.inputs) {
       if (input != kNoValue && !tensors_[input].defined()) made_.emplace_back(input);
       if (input != kNoValue) tensors_[input] = tensor(input);
     }
+    ir::OperationParams params(operation, tensors_.data());
     ir::OperationOperands operands(operation, tensors_.data());
     if (passes::is_view(operation)) {
       Tensor view;
-      ir::evaluate(*operation.primitive, operands.get(), params, &view);
+      ir::evaluate(*operation.primitive, operands.get(), params.get(), &view);
       set(operation.output, std::move(view));
     } else {
-      evaluate(operation, operands.get(), params);
+      evaluate(operation, operands.get(), params.get());
     }
     for (ValueId input : made_) tensors_[input].reset();
     made_.clear();

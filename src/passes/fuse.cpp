@@ -26,7 +26,8 @@ class Fuser {
       const Operation& operation = graph_.operations[i];
       if (!operation.primitive) continue;
       if (is_view(operation) && places_[operation.output].root != operation.output) continue;
-      if (operation.primitive->kind == ir::Kind::elementwise)
+      // A formula whose numbers are known only when it runs is no loop yet.
+      if (operation.primitive->kind == ir::Kind::elementwise && operation.numbers == 0)
         add_to_loop(i, operation);
       else
         add_group(i, operation, false);
