@@ -44,15 +44,19 @@ struct Exponent {
   Scalar exponent;
   bool operator==(const Exponent&) const = default;
 };
-const Registered any_power_p = elementwise<Types::floating_only, 1, Exponent>(
-    "any_power", [](auto x, const Exponent& p) FG_INLINED {
-      if (p.exponent.equal(2)) return x * x;
-      if (p.exponent.equal(3)) return x * x * x;
-      if (p.exponent.equal(0.5)) return ir::sqrt(x);
-      if (p.exponent.equal(-0.5)) return ir::rsqrt(x);
-      if (p.exponent.equal(-1)) return 1 / x;
-      return ir::pow(x, number(x, p.exponent));
-    });
+const Registered any_power_p = [] {
+  auto primitive = elementwise<Types::floating_only, 1, Exponent>(
+      "any_power", [](auto x, const Exponent& p) FG_INLINED {
+        if (p.exponent.equal(2)) return x * x;
+        if (p.exponent.equal(3)) return x * x * x;
+        if (p.exponent.equal(0.5)) return ir::sqrt(x);
+        if (p.exponent.equal(-0.5)) return ir::rsqrt(x);
+        if (p.exponent.equal(-1)) return 1 / x;
+        return ir::pow(x, number(x, p.exponent));
+      });
+  primitive.formula = nullptr;  // there is none before the exponent is known
+  return primitive;
+}();
 
 Tensor power(const Tensor& self, const Scalar& exponent) {
   if (!self.is_floating_point() && !exponent.is_floating() && exponent.to_int() < 0) {

@@ -26,8 +26,7 @@ class Fuser {
       const Operation& operation = graph_.operations[i];
       if (!operation.primitive) continue;
       if (is_view(operation) && places_[operation.output].root != operation.output) continue;
-      // A formula whose numbers are known only when it runs is no loop yet.
-      if (operation.primitive->kind == ir::Kind::elementwise && operation.numbers == 0)
+      if (is_loop(operation))
         add_to_loop(i, operation);
       else
         add_group(i, operation, false);
@@ -103,6 +102,13 @@ class Fuser {
   struct Reads {
     std::set<ValueId> roots;  // in memory, before the loop
   };
+
+  // With a formula, or a copy. A formula whose numbers are known only when it runs is no loop yet.
+  static bool is_loop(const Operation& operation) {
+    const ir::PrimitiveInfo& primitive = *operation.primitive;
+    return primitive.kind == ir::Kind::elementwise && operation.numbers == 0 &&
+           (primitive.formula || !primitive.input_dtype);
+  }
 
   // The first group in which the operation could run: one that makes what it reads element by
   // element, or the one after that.
