@@ -55,6 +55,7 @@ build/venv/bin/python:
 	@python3 -m venv build/venv
 	@build/venv/bin/pip install --quiet scikit-build-core nanobind pytest numpy ml_dtypes mypy
 build/venv/installed: build/venv/bin/python build/release/libforegrad.so pyproject.toml \
+    $(wildcard build/release/libforegrad-*.so) \
     $(shell find python src/python -type f ! -name '*.so' ! -name '*.pyc')
 	@build/venv/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
 	  -C cmake.define.FOREGRAD_BUILD=$(CURDIR)/build/release .

@@ -19,9 +19,10 @@ namespace fg::kernels {
 
 namespace {
 
-// Multiplications and additions. A piece takes some 50 us, many times what a call costs; a whole
+// Multiplications and additions. A piece takes some 100 us, many times what a call costs; a whole
 // convolution below kLeastWork is over before oneDNN has begun.
-constexpr double kPieceWork = 1 << 21, kLeastWork = 1 << 17;
+constexpr double kPieceWork = 3 << 20, kLeastWork = 1 << 17;
+constexpr double kMoveWork = 12;      // of an element that changes its layout
 constexpr int64_t kMaxSlices = 8;     // sums of weight gradients that are made side by side
 constexpr int64_t kSliceDepth = 512;  // least positions of a slice, or adding slices takes longer
 constexpr int64_t kFewPieces = 8;     // fewer than this: channels are cut too
@@ -55,16 +56,17 @@ int64_t channel_parts(ConvDirection direction, ConvGeometry g, int64_t most) {
 }
 
 Grid grid(ConvDirection direction, const ConvGeometry& g) {
-  const double image_work = 1.0 * elements_y(g) * g.depth();
+  const double moved = static_cast<double>(elements_x(g) + elements_y(g));
+  const double image_work = 1.0 * elements_y(g) * g.depth() + kMoveWork * moved;
   int64_t images = static_cast<int64_t>(kPieceWork / image_work) + 1;
   if (direction == ConvDirection::weight) {
     images = std::max({images, parts(kSliceDepth, g.positions()), parts(g.batch, kMaxSlices)});
   }
-  images = std::min(images, g.batch);
   const int64_t slices = parts(g.batch, images);
+  images = parts(g.batch, slices);  // about equally many in each
   const double slice_work = image_work * static_cast<double>(images);
   const int64_t most = std::min(kFewPieces / slices, static_cast<int64_t>(slice_work / kPieceWork));
-  return {images, slices, channel_parts(direction, g, most)};
+  return {images, parts(g.batch, images), channel_parts(direction, g, most)};
 }
 
 struct Plan {
