@@ -96,12 +96,13 @@ class Analysis {
       Dim shift = input.inside.impl()->offset - input.real.impl()->offset;
       trace_.relayouts.push_back({i, input.inside.sizes(), input.inside.strides(), shift});
     }
-    if (!trace_.tracer.was_written(input.inside)) {
+    bool written = trace_.tracer.was_written(input.inside);
+    if ((written || bumps > 0) && overlaps_itself(input.real.sizes(), input.real.strides())) {
+      refuse("the function writes to an input whose elements share memory (expand); clone it");
+    }
+    if (!written) {
       if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
       return;
-    }
-    if (overlaps_itself(input.real.sizes(), input.real.strides())) {
-      refuse("the function writes to an input whose elements share memory (expand); clone it");
     }
     if (input.entry && input.real.is_view() && has_caller_hooks(input.real)) {
       refuse(
