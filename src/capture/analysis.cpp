@@ -207,13 +207,16 @@ class Analysis {
     out.of_input = input && trace_.inputs()[*input].inside.is_same(base);
     out.of = out.of_input ? *input : add_result(base);
     if (way) add_steps(*way, out);
+    autograd::AutogradMeta* meta = autograd::meta_of(output);
+    if (!out.steps.empty() && meta && meta->requires_grad) refuse_made_leaf();
+  }
+  [[noreturn]] static void refuse_made_leaf() {
+    refuse("the function returns a tensor that it made and that requires grad; make it outside");
   }
 
   size_t add_result(const Tensor& root) {
     if (auto found = find_result(root)) return *found;
-    if (root.requires_grad() && root.is_leaf() && !root.is_view()) {
-      refuse("the function returns a tensor that it made and that requires grad; make it outside");
-    }
+    if (root.requires_grad() && root.is_leaf() && !root.is_view()) refuse_made_leaf();
     auto input = find_input(root);
     if (root.is_view() && !input) add_result(root._base());  // what it is a view of comes with it
     const Storage* storage = root.impl()->storage.get();
