@@ -125,7 +125,10 @@ const Tensor& Tensor::requires_grad_(bool on) const {
     fail(
         "requires_grad_: an inference tensor cannot require grad outside inference mode; clone it");
   }
-  if (on != requires_grad()) autograd::refuse_outside(*this, "requires_grad_");
+  if (on != requires_grad()) {
+    autograd::refuse_outside(*this, "requires_grad_");
+    if (modes.interpreter) modes.interpreter->asked(*this, "requires_grad_");
+  }
   if (is_leaf() && (on || impl_->autograd)) ensure_meta(*this).requires_grad = on;
   return *this;
 }

@@ -96,12 +96,13 @@ class Analysis {
       Dim shift = input.inside.impl()->offset - input.real.impl()->offset;
       trace_.relayouts.push_back({i, input.inside.sizes(), input.inside.strides(), shift});
     }
-    if (!trace_.tracer.was_written(input.inside)) {
+    bool written = trace_.tracer.was_written(input.inside);
+    if ((written || bumps > 0) && overlaps_itself(input.real.sizes(), input.real.strides())) {
+      refuse("the function writes to an input whose elements share memory (expand); clone it");
+    }
+    if (!written) {
       if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
       return;
-    }
-    if (overlaps_itself(input.real.sizes(), input.real.strides())) {
-      refuse("the function writes to an input whose elements share memory (expand); clone it");
     }
     if (input.entry && input.real.is_view() && has_caller_hooks(input.real)) {
       refuse(
@@ -206,13 +207,16 @@ class Analysis {
     out.of_input = input && trace_.inputs()[*input].inside.is_same(base);
     out.of = out.of_input ? *input : add_result(base);
     if (way) add_steps(*way, out);
+    autograd::AutogradMeta* meta = autograd::meta_of(output);
+    if (!out.steps.empty() && meta && meta->requires_grad) refuse_made_leaf();
+  }
+  [[noreturn]] static void refuse_made_leaf() {
+    refuse("the function returns a tensor that it made and that requires grad; make it outside");
   }
 
   size_t add_result(const Tensor& root) {
     if (auto found = find_result(root)) return *found;
-    if (root.requires_grad() && root.is_leaf() && !root.is_view()) {
-      refuse("the function returns a tensor that it made and that requires grad; make it outside");
-    }
+    if (root.requires_grad() && root.is_leaf() && !root.is_view()) refuse_made_leaf();
     auto input = find_input(root);
     if (root.is_view() && !input) add_result(root._base());  // what it is a view of comes with it
     const Storage* storage = root.impl()->storage.get();

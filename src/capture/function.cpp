@@ -105,9 +105,33 @@ static void find_reads(const Function& function, const std::unordered_set<const 
   }
 }
 
+// Nodes that lead to an input that needs a gradient.
+static std::unordered_set<const autograd::Node*> nodes_before(
+    const Function& function, const std::unordered_set<const autograd::Node*>& nodes) {
+  std::unordered_map<const autograd::Node*, std::vector<const autograd::Node*>> before;
+  for (const autograd::Node* node : nodes) {
+    for (const autograd::Edge& edge : node->next_edges()) before[edge.node.get()].push_back(node);
+  }
+  std::vector<const autograd::Node*> stack;
+  for (const Function::In& in : function.inputs) {
+    if (in.needs_grad) stack.push_back(autograd::gradient_edge(in.leaf).node.get());
+  }
+  std::unordered_set<const autograd::Node*> seen(stack.begin(), stack.end());
+  while (!stack.empty()) {
+    const autograd::Node* node = stack.back();
+    stack.pop_back();
+    for (const autograd::Node* one : before[node]) {
+      if (seen.insert(one).second) stack.push_back(one);
+    }
+  }
+  return seen;
+}
+
 void find_saved(const Function& function, const Function::Out& out, Function& gradient) {
   std::unordered_set<const Storage*> saved;
-  for (const autograd::Node* node : nodes_behind(out)) {
+  auto behind = nodes_behind(out), wanted = nodes_before(function, behind);
+  for (const autograd::Node* node : behind) {
+    if (wanted.count(node) > 0) continue;
     auto* op = const_cast<autograd::OpNode*>(dynamic_cast<const autograd::OpNode*>(node));
     auto is_valid = [](const autograd::Edge& edge) { return edge.is_valid(); };
     const auto& edges = node->next_edges();

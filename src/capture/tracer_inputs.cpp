@@ -132,6 +132,14 @@ void Tracer::asked(const Tensor& tensor, const char* what) {
   if (!tensor.is_abstract()) return;
   auto found = memories_.find(tensor.impl()->storage.get());
   if (found == memories_.end() || !found->second.is_input) return;
+  if (std::string_view(what) == "requires_grad_") {
+    for (const Lifted& input : lifted_) {
+      if (!input.inside.is_same(tensor)) continue;
+      fail(
+          "capture: the function changes requires_grad of an input; call requires_grad_() outside");
+    }
+    return;
+  }
   // The history of a part of an input is made here; that of the input itself is the caller's.
   bool is_history = std::string_view(what) == "grad_fn";
   if (is_history && !dynamic_cast<ArgumentNode*>(tensor.grad_fn().get())) return;

@@ -49,7 +49,7 @@ class Kernel : public Counted {
   const ir::Graph& forward_graph(bool record);
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
   const Dims& input_strides(size_t i) const;
-  // Which inputs, then outputs, the nodes behind a differentiable output have saved.
+  // Which inputs, then outputs, nodes behind a differentiable output have saved for nobody.
   const std::vector<size_t>& watched_behind(size_t output) const {
     return training_->watched_behind[output];
   }

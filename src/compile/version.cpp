@@ -291,9 +291,9 @@ Tensors Version::call(const Tensors& inputs) {
   Ref<KernelNode> node;
   Tensors values =
       kernel_->call(inputs_before(inputs, records_), {}, reserve_seeds(), records_, &node);
+  relayout(inputs);
   Tensors outputs(trace_->outputs.size());
   for (size_t i = 0; i < outputs.size(); i++) make_before(i, inputs, outputs);
-  relayout(inputs);
   write_back(inputs, values);
   for (const Mutation& mutation : trace_->mutations) {
     if (node) node->watch_input(mutation.input, inputs[mutation.input]);

@@ -160,6 +160,25 @@ def test_the_shape_of_an_intermediate_changes_in_place():
     alike(f, lambda: [leaf(2, 3)])
 
 
+def test_b17_views_of_an_input_that_changes_its_shape_and_is_written_then():
+    def f(x):
+        x.unsqueeze_(0)
+        part = x[:, 1:]
+        x.mul_(2)
+        return part, part.t()
+
+    alike(f, lambda: [plain(3)])
+
+
+def test_a_view_that_becomes_a_leaf_is_refused():
+    def f(x):
+        part = x[1]
+        part.requires_grad_()
+        return part
+
+    refused(f, plain(3, 2), match="returns a tensor that it made and that requires grad")
+
+
 # ---- hooks and versions
 
 
