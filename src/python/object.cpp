@@ -1,5 +1,7 @@
 #include "python/object.h"
 
+#include <cxxabi.h>
+
 #include <chrono>
 #include <mutex>
 #include <thread>
@@ -53,13 +55,32 @@ static bool is_other_thread() { return PyThread_get_thread_ident() != importing_
 
 bool is_ending() { return ending && is_other_thread(); }
 
+[[noreturn]] static void wait_for_the_end() {
+  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 AsksForLock::AsksForLock() {
   asking++;
   if (!is_ending() || PyGILState_Check()) return;
   asking--;
-  while (true) std::this_thread::sleep_for(std::chrono::hours(1));
+  wait_for_the_end();
 }
 AsksForLock::~AsksForLock() { asking--; }
+
+void take_lock(PyThreadState* state) {
+  try {
+    PyEval_RestoreThread(state);
+  } catch (abi::__forced_unwind&) {
+    wait_for_the_end();
+  }
+}
+PyGILState_STATE take_lock() {
+  try {
+    return PyGILState_Ensure();
+  } catch (abi::__forced_unwind&) {
+    wait_for_the_end();
+  }
+}
 
 // Runs before the interpreter begins to end: those who wait for the lock get it now.
 static void prepare_for_end() {

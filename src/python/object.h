@@ -75,6 +75,11 @@ class AsksForLock {  // while a thread waits for the lock; the end waits for tho
   ~AsksForLock();
 };
 
+// Python ends a thread that asks for the lock after its end by unwinding the stack, which C++ code
+// that must not throw does not survive: such a thread waits for the end of the process instead.
+void take_lock(PyThreadState* state);
+PyGILState_STATE take_lock();
+
 // Releases the lock of Python for work that is worth it.
 class MayRelease {
  public:
@@ -83,7 +88,7 @@ class MayRelease {
   ~MayRelease() {
     if (!state_) return;
     AsksForLock asking;
-    PyEval_RestoreThread(state_);
+    take_lock(state_);
   }
   MayRelease(const MayRelease&) = delete;
   MayRelease& operator=(const MayRelease&) = delete;
@@ -97,7 +102,7 @@ class WithLock {
  public:
   WithLock() {
     AsksForLock asking;
-    state_ = PyGILState_Ensure();
+    state_ = take_lock();
   }
   ~WithLock() { PyGILState_Release(state_); }
   WithLock(const WithLock&) = delete;
