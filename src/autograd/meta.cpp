@@ -33,12 +33,12 @@ Ref<Node> grad_accumulator(const Tensor& leaf) {
 }
 
 Edge gradient_edge(const Tensor& tensor) {
-  AutogradMeta* meta = meta_of(tensor);
-  if (!meta) return {};
   if (modes.interpreter) [[unlikely]] {
     Tensor inside = modes.interpreter->stand_in(tensor);
     if (!inside.is_same(tensor)) return gradient_edge(inside);
   }
+  AutogradMeta* meta = meta_of(tensor);
+  if (!meta) return {};
   if (const Ref<Node>& node = grad_fn_of(tensor)) return {node, meta->output_nr};
   if (meta->requires_grad) return {grad_accumulator(tensor), 0};
   return {};

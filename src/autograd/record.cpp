@@ -6,14 +6,22 @@
 #include "autograd/active_hooks.h"
 #include "autograd/op_node.h"
 #include "autograd/view.h"
+#include "ir/primitive.h"
 
 namespace fg::autograd {
+
+// What stands for a tensor from outside in a captured function may have been written there.
+static bool is_tracked(const Tensor& tensor) {
+  if (!tensor.defined()) return false;
+  if (!modes.interpreter || tensor.is_abstract()) return tensor.requires_grad();
+  return modes.interpreter->stand_in(tensor).requires_grad();
+}
 
 bool should_record(ir::Operands inputs) {
   if (!modes.grad_enabled || modes.inference) return false;
   for (const ir::Operand& operand : inputs) {
     for (const Tensor& tensor : operand.all()) {
-      if (tensor.defined() && tensor.requires_grad()) return true;
+      if (is_tracked(tensor)) return true;
     }
   }
   return false;

@@ -96,13 +96,12 @@ class Analysis {
       Dim shift = input.inside.impl()->offset - input.real.impl()->offset;
       trace_.relayouts.push_back({i, input.inside.sizes(), input.inside.strides(), shift});
     }
-    bool written = trace_.tracer.was_written(input.inside);
-    if ((written || bumps > 0) && overlaps_itself(input.real.sizes(), input.real.strides())) {
-      refuse("the function writes to an input whose elements share memory (expand); clone it");
-    }
-    if (!written) {
+    if (!trace_.tracer.was_written(input.inside)) {
       if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
       return;
+    }
+    if (overlaps_itself(input.real.sizes(), input.real.strides())) {
+      refuse("the function writes to an input whose elements share memory (expand); clone it");
     }
     if (input.entry && input.real.is_view() && has_caller_hooks(input.real)) {
       refuse(
@@ -330,7 +329,8 @@ class Analysis {
         leads_on = true;
         search.follow(edge);
       }
-      if (leads_on) check_saved(node);
+      // Rules for what leads nowhere do not run; custom functions do.
+      if (leads_on || !dynamic_cast<const autograd::OpNode*>(node)) check_saved(node);
     }
   }
   static bool has_hook(const Node& node, uint32_t output) {

@@ -132,13 +132,14 @@ void find_saved(const Function& function, const Function::Out& out, Function& gr
   auto behind = nodes_behind(out), wanted = nodes_before(function, behind);
   for (const autograd::Node* node : behind) {
     if (wanted.count(node) > 0) continue;
-    auto* op = const_cast<autograd::OpNode*>(dynamic_cast<const autograd::OpNode*>(node));
     auto is_valid = [](const autograd::Edge& edge) { return edge.is_valid(); };
     const auto& edges = node->next_edges();
-    if (!op || std::none_of(edges.begin(), edges.end(), is_valid)) continue;
-    for (size_t i = 0; i < op->saved_count(); i++) {
-      const Tensor& held = op->saved_value(i)->held();
-      if (held.defined()) saved.insert(held.impl()->storage.get());
+    bool leads_on = std::any_of(edges.begin(), edges.end(), is_valid);
+    // Rules for what leads nowhere do not run; custom functions do.
+    if (!leads_on && dynamic_cast<const autograd::OpNode*>(node)) continue;
+    for (size_t i = 0; i < node->saved_count(); i++) {
+      autograd::SavedValue* value = const_cast<autograd::Node*>(node)->saved_value(i);
+      if (value && value->held().defined()) saved.insert(value->held().impl()->storage.get());
     }
   }
   find_reads(function, saved, gradient);

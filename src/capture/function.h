@@ -46,7 +46,7 @@ std::vector<uint32_t> outputs_behind(const Function& function, const Function& g
 Function function_of(std::shared_ptr<Trace> trace);
 
 // Fills in what the nodes behind an output that lead to no input have saved of inputs and outputs:
-// reads_inputs and reads_outputs. Custom functions save what they may not read.
+// reads_inputs and reads_outputs.
 void find_saved(const Function& function, const Function::Out& out, Function& gradient);
 
 // How the gradient of a differentiable output comes: not at all, or as a tensor that does or does

@@ -76,12 +76,35 @@ void Kernel::find_used(Forward& forward) const {
   }
 }
 
+// For every input whether its gradient depends on some tangent.
+static std::vector<bool> find_varying(const Function& function, const Function& gradient) {
+  const ir::Graph& graph = function.trace->tracer.graph;
+  std::vector<bool> depends(graph.values.size()), varies(function.inputs.size());
+  for (size_t i = function.inputs.size(); i < gradient.inputs.size(); i++) {
+    depends[gradient.inputs[i].value] = true;
+  }
+  for (size_t i = function.end; i < graph.operations.size(); i++) {
+    const ir::Operation& operation = graph.operations[i];
+    bool any = std::any_of(operation.inputs.begin(), operation.inputs.end(),
+                           [&](ValueId input) { return input != ir::kNoValue && depends[input]; });
+    for (int k = 0; any && k < operation.outputs(); k++) {
+      depends[operation.output + static_cast<ValueId>(k)] = true;
+    }
+  }
+  for (const Function::Out& out : gradient.outputs) {
+    auto input = static_cast<size_t>(out.role.index);
+    varies[input] = out.value != ir::kNoValue && depends[out.value];
+  }
+  return varies;
+}
+
 // What a call keeps for its backward, and how its node answers the engine.
 void Kernel::plan_gradient(Forward& forward) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
   Function gradient = capture::gradient_of(function_, all, false);
   std::scoped_lock lock(*function_.mutex);
   forward.saved = options_.partition(joint(gradient));
+  forward.varies = find_varying(function_, gradient);
   forward.watched = gradient.reads_outputs;
   forward.reach = capture::reach_of(function_);
   for (const Function::Out& out : function_.outputs) {

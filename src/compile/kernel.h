@@ -49,6 +49,8 @@ class Kernel : public Counted {
   const ir::Graph& forward_graph(bool record);
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
   const Dims& input_strides(size_t i) const;
+  // Whether the gradient of an input depends on gradients that come; of a recorded call.
+  bool gradient_varies(size_t input) const { return training_->varies[input]; }
   // Which inputs, then outputs, nodes behind a differentiable output have saved for nobody.
   const std::vector<size_t>& watched_behind(size_t output) const {
     return training_->watched_behind[output];
@@ -74,7 +76,7 @@ class Kernel : public Counted {
     std::vector<size_t> watched;  // outputs that eager code would have saved
     std::vector<std::vector<size_t>> watched_behind;
     capture::Reach reach;
-    std::vector<bool> used;
+    std::vector<bool> used, varies;
   };
   // A gradient that can be differentiated in its turn.
   struct Again {

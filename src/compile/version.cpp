@@ -57,15 +57,31 @@ std::vector<size_t> alias_pattern(const Tensors& inputs) {
 // Two inputs over one memory of which one is written: what the other shows afterwards is not known
 // to the graph.
 static void refuse_shared_writes(const capture::Trace& trace) {
-  for (const Mutation& mutation : trace.mutations) {
+  auto check = [&](size_t changed) {
     for (size_t i = 0; i < trace.inputs().size(); i++) {
-      if (i == mutation.input) continue;
-      const auto& written = trace.inputs()[mutation.input].real.impl()->storage;
-      if (!(trace.inputs()[i].real.impl()->storage == written)) continue;
+      if (i == changed) continue;
+      const auto& storage = trace.inputs()[changed].real.impl()->storage;
+      if (!(trace.inputs()[i].real.impl()->storage == storage)) continue;
       capture::refuse(
           "the function writes to a tensor that shares memory with another input; pass a clone of "
           "one of them");
     }
+  };
+  for (const Mutation& mutation : trace.mutations) check(mutation.input);
+  for (auto [input, bumps] : trace.bumps) check(input);
+}
+
+// The gradient of what is left of a view goes through its base, in derivatives of any order; where
+// nothing is left it is zero, which has no second one in the graph.
+static void refuse_overwritten_views(const capture::Trace& trace, const Kernel& kernel) {
+  for (const Mutation& mutation : trace.mutations) {
+    const Lifted& input = trace.inputs()[mutation.input];
+    if (!mutation.differentiable || !mutation.inner || !input.entry || !input.real.is_view())
+      continue;
+    if (kernel.gradient_varies(mutation.input)) continue;
+    capture::refuse(
+        "the function overwrites all of an input that is a view and has a history, and uses it "
+        "then; write to a clone");
   }
 }
 
@@ -93,6 +109,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   }
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
+  if (records_) refuse_overwritten_views(*trace_, *kernel_);
   Tensors inputs;
   for (size_t i = 0; i < trace_->inputs().size(); i++) {
     const Lifted& input = trace_->inputs()[i];
@@ -101,7 +118,8 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     lifted_.push_back(input.real);
     lifted_roles_.push_back(input.role);
   }
-  if (!trace_->mutations.empty()) aliases_ = alias_pattern(inputs);
+  bool changes = !trace_->mutations.empty() || !trace_->bumps.empty();
+  if (changes) aliases_ = alias_pattern(inputs);
   trace_->tracer.forget_outside();
 }
 
@@ -140,9 +158,13 @@ Tensors Version::reserve_seeds() const {
   return seeds;
 }
 
-// Inputs that the call changes are kept for the backward as they were, with their old history.
+// Inputs that the call writes to are kept for the backward as they were, with their old history.
+// What gets another shape alone keeps its memory.
 Tensors Version::inputs_before(const Tensors& inputs, bool record) const {
   Tensors result = inputs;
+  for (const capture::Relayout& change : trace_->relayouts) {
+    result[change.input] = alias(inputs[change.input]);
+  }
   if (!record) return result;
   auto keep = [&](size_t i) {
     autograd::Edge edge = autograd::gradient_edge(inputs[i]);
@@ -153,7 +175,6 @@ Tensors Version::inputs_before(const Tensors& inputs, bool record) const {
     result[i] = old;
   };
   for (const Mutation& mutation : trace_->mutations) keep(mutation.input);
-  for (auto [input, bumps] : trace_->bumps) keep(input);
   return result;
 }
 
@@ -163,9 +184,6 @@ void Version::relayout(const Tensors& inputs) const {
     impl.offset += change.shift;
     impl.data += change.shift.value() * static_cast<int64_t>(item_size(impl.dtype));
     impl.set_layout(change.sizes, change.strides);
-  }
-  for (auto [input, bumps] : trace_->bumps) {
-    for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
   }
 }
 
@@ -288,6 +306,9 @@ Tensors Version::make_results(const Tensors& inputs, const Tensors& values) cons
 }
 
 Tensors Version::call(const Tensors& inputs) {
+  for (auto [input, bumps] : trace_->bumps) {
+    for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
+  }
   Ref<KernelNode> node;
   Tensors values =
       kernel_->call(inputs_before(inputs, records_), {}, reserve_seeds(), records_, &node);

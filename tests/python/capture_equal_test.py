@@ -179,6 +179,40 @@ def test_a_view_that_becomes_a_leaf_is_refused():
     refused(f, plain(3, 2), match="returns a tensor that it made and that requires grad")
 
 
+def test_a_view_that_changes_its_shape_stays_in_the_memory_of_the_input():
+    def f(x, y):
+        part = y[1:]
+        part.squeeze_()
+        return x * x, part
+
+    alike(f, lambda: [leaf(3), plain(2, 3)])
+
+
+def test_a_view_that_is_overwritten_and_used_is_refused():
+    def f(x):
+        x.zero_()
+        return fg.hypot(x, x)
+
+    base, _ = nonleaf(5, 3)
+    refused(f, base[1:-1], match="overwrites all of an input")
+
+
+def test_a_written_argument_that_is_also_reached_in_another_way():
+    class Holder:
+        pass
+
+    def f(x, y, holder):
+        x[:] = y
+        return holder.x * 2
+
+    def outcome(function):
+        x, y, holder = plain(3), leaf(3), Holder()
+        holder.x = x
+        return fg.autograd.grad(function(x, y, holder).sum(), y)[0].tolist()
+
+    same_outcome(f, outcome)
+
+
 # ---- hooks and versions
 
 

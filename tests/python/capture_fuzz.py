@@ -62,7 +62,7 @@ def first_difference(program, one, two):
     """(label, eager, captured), or None."""
     one_path = has_one_path(program, one)
     error = 1e-5 if "float32" in program.text() else 1e-11
-    one, two = without_constant_zeros(*without_missed(one, two))
+    one, two = without_missed(one, two)
     for (label, value), (other, found) in zip(one, two):
         if label != other:
             return f"{label} / {other}", value, found
@@ -95,29 +95,11 @@ def without_missed(one, two):
     return [[x for x in seen if keep(x[0])] for seen in (one, two)]
 
 
-def without_constant_zeros(one, two):
-    """Leaves out second derivatives where a first one is zero, whatever comes.
-
-    What a write overwrites has a gradient of zero. Of a view, an eager program cuts it out of the
-    gradient of the base, so it is zero with a history; to a captured one it is a constant.
-    """
-    grads = [dict(seen).get("second: first: values", []) for seen in (one, two)]
-    flags = dict(one).get("second: first: require grad", [])
-
-    def is_zero(grad):
-        return grad is not None and grad.size > 0 and not grad.any()
-
-    if not any(flag and is_zero(a) and is_zero(b) for flag, a, b in zip(flags, *grads)):
-        return one, two
-    return [[x for x in seen if not x[0].startswith("second") or x[0] == "second: first: values"]
-            for seen in (one, two)]
-
-
 def calls_of(program):
     """Calls of one compiled function: data, floats and variations."""
     rng = random.Random(program.seed + 7)
-    # The backward of Both is not linear. Where what the caller saved leads to one of its outputs and
-    # what the function saved to the other, eager calls it once for both, captured code twice.
+    # The backward of Both is not linear. Where what the caller saved leads to one of its outputs
+    # and what the function saved to the other, eager calls it once for both, captured code twice.
     linear = not (program.after and "Both.apply" in program.text())
     base = {"hooks": rng.random() < 0.3, "second": program.seed % 10 == 0 and linear,
             "saved": rng.random() < 0.1}

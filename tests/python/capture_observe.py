@@ -262,7 +262,7 @@ class Observation:
         for i, leaf in enumerate(self.leaves):
             self.see(f"backward leaf {i}", None if leaf.grad is None else elements(leaf.grad))
         for i, result in enumerate(self.results):
-            if result.retains_grad:
+            if _has_history(result) and result.retains_grad:
                 grad = result.grad
                 self.see(f"backward result {i}", None if grad is None else elements(grad))
         for name, grads in self.hooked.items():
