@@ -232,6 +232,15 @@ def test_hooks_on_a_view_that_is_written_stay_with_what_it_was():
         assert outcome(fg.compile(f)) == outcome(f)
 
 
+def test_a_view_that_has_a_hook_inside_and_is_written_is_refused():
+    def f(x):
+        part = x.view(-1)
+        part.register_hook(lambda g: g * 2)
+        part.tanh_()
+
+    refused(f, nonleaf(3)[0], match="writes to a view that it has a hook on")
+
+
 def test_the_gradient_of_a_view_that_was_written_unseen_is_not_known():
     def f(x):
         with fg.no_grad():
