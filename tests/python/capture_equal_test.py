@@ -286,6 +286,14 @@ def test_a_write_through_data_to_what_a_gradient_reads_is_refused():
     alike(step, lambda: [leaf(3)])
 
 
+def test_data_of_what_a_gradient_reads_is_not_returned():
+    def f(x):
+        y = x.sin()
+        return y.exp(), y.data
+
+    refused(f, leaf(3), match="returns .data of a tensor that its gradient reads")
+
+
 def test_b74_only_what_the_wanted_gradients_read_is_compared():
     def f(x, y):
         return x.exp() * y, y.sin()
