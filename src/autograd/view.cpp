@@ -189,6 +189,12 @@ void rebase_history(const Tensor& self, Edge edge) {
     if (const char* reason = forbidden(meta.view.origin)) {
       fail("this view may not be modified in place: {}", reason);
     }
+    // Whether second derivatives meet the hooks depends on how long the view lives, as in PyTorch.
+    if (modes.interpreter && meta.grad_fn && meta.grad_fn->hooks()) {
+      fail(
+          "a function that is being captured writes to a view that it has a hook on; write to a "
+          "clone()");
+    }
     auto copy = Ref<Node>::adopt(new CopySlices(base, self, edge.node));
     AutogradMeta& base_meta = ensure_meta(base);
     Ref<Node> old_node = base_meta.grad_fn;

@@ -2,6 +2,7 @@
 // them, and the same again for its gradient when that is differentiated.
 #pragma once
 
+#include <algorithm>
 #include <map>
 
 #include "capture/function.h"
@@ -49,6 +50,11 @@ class Kernel : public Counted {
   const ir::Graph& forward_graph(bool record);
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
   const Dims& input_strides(size_t i) const;
+  // Whether eager code would have saved an output for the backward; of a recorded call.
+  bool is_read_back(size_t output) const {
+    const std::vector<size_t>& watched = training_->watched;
+    return std::find(watched.begin(), watched.end(), output) != watched.end();
+  }
   // Whether the gradient of an input depends on gradients that come; of a recorded call.
   bool gradient_varies(size_t input) const { return training_->varies[input]; }
   // Which inputs, then outputs, nodes behind a differentiable output have saved for nobody.

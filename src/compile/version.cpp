@@ -85,6 +85,15 @@ static void refuse_overwritten_views(const capture::Trace& trace, const Kernel& 
   }
 }
 
+// A write through .data is not noticed: an eager gradient reads the new elements, a captured one
+// may have kept the old ones.
+static void refuse_shown_data(const capture::Trace& trace, const Kernel& kernel) {
+  for (size_t i = 0; i < trace.results.size(); i++) {
+    if (!trace.results[i].counter || !kernel.is_read_back(trace.mutations.size() + i)) continue;
+    capture::refuse("the function returns .data of a tensor that its gradient reads; use detach()");
+  }
+}
+
 Version::Version(const capture::Body& body, const Tensors& arguments,
                  const capture::TraceOptions& options, const KernelOptions& kernel_options)
     : grad_mode_(modes.grad_enabled),
@@ -109,7 +118,10 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   }
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
-  if (records_) refuse_overwritten_views(*trace_, *kernel_);
+  if (records_) {
+    refuse_overwritten_views(*trace_, *kernel_);
+    refuse_shown_data(*trace_, *kernel_);
+  }
   Tensors inputs;
   for (size_t i = 0; i < trace_->inputs().size(); i++) {
     const Lifted& input = trace_->inputs()[i];

@@ -232,6 +232,15 @@ def test_hooks_on_a_view_that_is_written_stay_with_what_it_was():
         assert outcome(fg.compile(f)) == outcome(f)
 
 
+def test_a_view_that_has_a_hook_inside_and_is_written_is_refused():
+    def f(x):
+        part = x.view(-1)
+        part.register_hook(lambda g: g * 2)
+        part.tanh_()
+
+    refused(f, nonleaf(3)[0], match="writes to a view that it has a hook on")
+
+
 def test_the_gradient_of_a_view_that_was_written_unseen_is_not_known():
     def f(x):
         with fg.no_grad():
@@ -275,6 +284,14 @@ def test_a_write_through_data_to_what_a_gradient_reads_is_refused():
         w.data.add_(1)
 
     alike(step, lambda: [leaf(3)])
+
+
+def test_data_of_what_a_gradient_reads_is_not_returned():
+    def f(x):
+        y = x.sin()
+        return y.exp(), y.data
+
+    refused(f, leaf(3), match="returns .data of a tensor that its gradient reads")
 
 
 def test_b74_only_what_the_wanted_gradients_read_is_compared():

@@ -72,7 +72,8 @@ def is_refusal(error):
     text = str(error)
     return isinstance(error, RuntimeError) and (
         "captur" in text and "graph after" not in text or "not known here" in text
-        or "has no gradient here" in text or "modified by an inplace operation" in text)
+        or "has no gradient here" in text or "modified by an inplace operation" in text
+        or "detached in place" in text)
 
 
 def elements(tensor):
