@@ -217,7 +217,7 @@ class Analysis {
     if (auto found = find_result(root)) return *found;
     if (root.requires_grad() && root.is_leaf() && !root.is_view()) refuse_made_leaf();
     auto input = find_input(root);
-    if (root.is_view() && !input) add_result(root._base());  // what it is a view of comes with it
+    if (root.is_view() && !is_view_of(root, input)) add_result(root._base());  // it comes with it
     const Storage* storage = root.impl()->storage.get();
     auto other = storage_places_.find(storage);
     bool fresh = !input && other == storage_places_.end();
@@ -240,6 +240,9 @@ class Analysis {
     trace_.results.push_back(std::move(result));
     return place;
   }
+  bool is_view_of(const Tensor& root, std::optional<size_t> input) const {
+    return input && trace_.inputs()[*input].inside.is_same(base_of(root));
+  }
   Result::Part part_of(const Tensor& root, std::optional<size_t> input,
                        std::unordered_map<const Storage*, size_t>::const_iterator other) const {
     size_t of = input ? *input : other->second;
@@ -258,8 +261,10 @@ class Analysis {
     result.value = trace_.tracer.read(root);
     if (!root.is_view()) return;
     result.origin = origin_of(root);
-    result.view_of_input = input;
-    if (!input) result.view_of_result = storage_places_[root.impl()->storage.get()];
+    if (is_view_of(root, input))
+      result.view_of_input = input;
+    else
+      result.view_of_result = find_result(root._base());
   }
 
   void add_output(size_t i) {

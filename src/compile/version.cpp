@@ -76,12 +76,11 @@ static void refuse_shared_writes(const capture::Trace& trace) {
 static void refuse_overwritten_views(const capture::Trace& trace, const Kernel& kernel) {
   for (const Mutation& mutation : trace.mutations) {
     const Lifted& input = trace.inputs()[mutation.input];
-    if (!mutation.differentiable || !mutation.inner || !input.entry || !input.real.is_view())
-      continue;
+    if (!mutation.differentiable || !input.entry || !input.real.is_view()) continue;
     if (kernel.gradient_varies(mutation.input)) continue;
     capture::refuse(
-        "the function overwrites all of an input that is a view and has a history, and uses it "
-        "then; write to a clone");
+        "the function overwrites all of an input that is a view and has a history; write to a "
+        "clone");
   }
 }
 
