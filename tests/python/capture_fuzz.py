@@ -98,9 +98,9 @@ def without_missed(one, two):
 def calls_of(program):
     """Calls of one compiled function: data, floats and variations."""
     rng = random.Random(program.seed + 7)
-    # The backward of Both and a hook that adds one are not linear. Where what the caller saved leads
-    # to them and what the function saved too, eager calls them once with the sum, captured code
-    # twice.
+    # The backward of Both and a hook that adds one are not linear. Where what the caller saved
+    # leads to them and what the function saved too, eager calls them once with the sum, captured
+    # code twice.
     text = program.text()
     linear = not program.after or "Both.apply" not in text and "g + 1" not in text
     base = {"hooks": rng.random() < 0.3, "second": program.seed % 10 == 0 and linear,
