@@ -77,10 +77,12 @@ static void refuse_overwritten_views(const capture::Trace& trace, const Kernel& 
   for (const Mutation& mutation : trace.mutations) {
     const Lifted& input = trace.inputs()[mutation.input];
     if (!mutation.differentiable || !input.entry || !input.real.is_view()) continue;
-    if (kernel.gradient_varies(mutation.input)) continue;
+    autograd::Edge next = input.inside.grad_fn()->next_edge(0);
+    bool once = !mutation.inner && (!next.is_valid() || next.node == input.entry);
+    if (once || kernel.gradient_varies(mutation.input)) continue;
     capture::refuse(
-        "the function overwrites all of an input that is a view and has a history; write to a "
-        "clone");
+        "the function overwrites all of an input that is a view and has a history, and uses it "
+        "then; write to a clone");
   }
 }
 
@@ -108,7 +110,10 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     guards_.back().check_view = input.needs_grad && !input.entry;
     needs_grad |= input.needs_grad;
   }
-  records_ = needs_grad && function.differentiable_count() > 0;
+  records_ = function.differentiable_count() > 0;
+  if (records_ && !needs_grad) {
+    capture::refuse("a result depends on a tensor that requires grad and that the function made");
+  }
   for (TensorGuard& guard : guards_) guard.check_hooks = trace_->tracer.ran_backward;
   for (const Mutation& mutation : trace_->mutations) {
     TensorGuard& guard = guards_[mutation.input];

@@ -223,6 +223,16 @@ def test_a_written_argument_that_is_also_reached_in_another_way():
     same_outcome(f, outcome)
 
 
+def test_a_result_with_a_history_that_leads_to_no_input_is_refused():
+    def f():
+        made = fg.ones(3, requires_grad=True)
+        with fg.no_grad():
+            part = made[:2]
+        return part * 2
+
+    refused(f, match="requires grad and that the function made")
+
+
 # ---- hooks and versions
 
 
