@@ -160,6 +160,7 @@ class Tracer : public ir::Interpreter {
   // By tensor, and by storage, from outside.
   std::unordered_map<const TensorImpl*, std::pair<Tensor, Tensor>> inside_;
   std::unordered_map<const Storage*, Tensor> inside_storage_;
+  std::unordered_map<const VersionCounter*, Ref<VersionCounter>> inside_counters_;
   std::unordered_map<const TensorImpl*, std::pair<Tensor, ViewStep>> steps_;
   std::unordered_map<std::string, uint32_t> sources_;
   Tensors symbols_;  // what stands for numbers of unknown value

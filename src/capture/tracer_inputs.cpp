@@ -101,8 +101,10 @@ Tensor Tracer::alias_of_lifted(const Tensor& tensor) {
   const Tensor& base = found->second;
   if (tensor.dtype() != base.dtype() || !contains_memory(base, tensor)) return {};
   Tensor result = alias(base, tensor.sizes(), tensor.strides(), tensor.impl()->offset);
-  if (tensor.impl()->own_version) {
-    result.impl()->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
+  if (const VersionCounter* outside = tensor.impl()->own_version.get()) {
+    Ref<VersionCounter>& counter = inside_counters_[outside];  // x.data and its views share one
+    if (!counter) counter = Ref<VersionCounter>::adopt(new VersionCounter);
+    result.impl()->own_version = counter;
   }
   return result;
 }

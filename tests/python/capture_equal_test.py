@@ -291,6 +291,21 @@ def test_data_has_a_version_of_its_own():
     same_outcome(f, outcome)
 
 
+def test_data_of_a_reached_tensor_counts_with_its_views():
+    reached = plain(3)
+
+    def f(x):
+        data = reached.data
+        return data.detach(), data, data[1:], x * 1
+
+    def outcome(function):
+        results = function(plain(3))
+        results[0].add_(1)
+        return [r._version for r in results], reached._version
+
+    same_outcome(f, outcome)
+
+
 def test_a_write_through_data_to_what_a_gradient_reads_is_refused():
     def f(x):
         y = x * 1
