@@ -20,7 +20,7 @@ static Edge root_edge(const GraphPoint& point, size_t index, const char* who) {
   }
   if (!point.tensor.defined()) fail("{}: output {} is undefined; give a tensor", who, index);
   // A view that was made in no_grad mode requires grad but has no history.
-  Edge edge = point.tensor.requires_grad() ? gradient_edge(point.tensor) : Edge{};
+  Edge edge = is_tracked(point.tensor) ? gradient_edge(point.tensor) : Edge{};
   if (!edge.is_valid()) {
     fail(
         "{}: element {} of the outputs does not require grad and does not have a grad_fn; nothing "
@@ -129,7 +129,7 @@ Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensor
     if (edge && options.materialize_grads) {
       fail("grad: materialize_grads does not take gradient edges as inputs; give tensors");
     }
-    if (!edge && !inputs[i].tensor.requires_grad()) {
+    if (!edge && !is_tracked(inputs[i].tensor)) {
       fail(
           "grad: one of the differentiated tensors (index {}) does not require grad; call "
           "requires_grad_() before using it",

@@ -44,6 +44,9 @@ AutogradMeta& ensure_meta(const Tensor& tensor);
 
 // A function that is being captured may change the elements of a tensor from outside, nothing else.
 void refuse_outside(const Tensor& tensor, std::string_view function);
+// Whether a gradient leads to a tensor that may be undefined. What stands for a tensor from outside
+// in a captured function may have been written there.
+bool is_tracked(const Tensor& tensor);
 
 // Where the gradient of a tensor goes: its node, its accumulator, or nowhere.
 Edge gradient_edge(const Tensor& tensor);

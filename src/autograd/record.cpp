@@ -10,8 +10,7 @@
 
 namespace fg::autograd {
 
-// What stands for a tensor from outside in a captured function may have been written there.
-static bool is_tracked(const Tensor& tensor) {
+bool is_tracked(const Tensor& tensor) {
   if (!tensor.defined()) return false;
   if (!modes.interpreter || tensor.is_abstract()) return tensor.requires_grad();
   return modes.interpreter->stand_in(tensor).requires_grad();

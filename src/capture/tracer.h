@@ -140,6 +140,7 @@ class Tracer : public ir::Interpreter {
   static bool is_dense(const Memory& memory);
   Memory& add_constant(const Tensor& tensor);
   Tensor alias_of_lifted(const Tensor& tensor);
+  void asked_outside(const Tensor& tensor, const char* what) const;
   ir::ValueId read_part(Memory& memory, const Tensor& view);
   ir::ValueId as_number(ir::ValueId value, bool number);
   ir::ValueId put(Memory& memory, const Tensor& self, ir::ValueId value);

@@ -130,8 +130,24 @@ Tensor Tracer::stand_in(const Tensor& tensor) {
   return inside;
 }
 
+// A tensor that the function holds itself knows nothing of what was done to its stand-in.
+void Tracer::asked_outside(const Tensor& tensor, const char* what) const {
+  auto found = inside_.find(tensor.impl());
+  if (found == inside_.end()) return;
+  const Tensor& inside = found->second.second;
+  bool of_history =
+      std::string_view(what) == "requires_grad" || std::string_view(what) == "is_leaf";
+  bool same = inside.requires_grad() == tensor.requires_grad();
+  if (same && (of_history || !was_written(inside))) return;
+  fail(
+      "capture: the function reads {} of a tensor that it reached by itself and wrote to; pass the "
+      "tensor as an argument",
+      what);
+}
+
 void Tracer::asked(const Tensor& tensor, const char* what) {
-  if (!tensor.is_abstract()) return;
+  if (!tensor.is_abstract()) return asked_outside(tensor, what);
+  if (std::string_view(what) == "is_leaf" || std::string_view(what) == "requires_grad") return;
   auto found = memories_.find(tensor.impl()->storage.get());
   if (found == memories_.end() || !found->second.is_input) return;
   if (std::string_view(what) == "requires_grad_") {

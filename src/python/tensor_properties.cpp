@@ -38,7 +38,10 @@ PyObject* nbytes(PyObject* self, void*) {
   });
 }
 PyObject* requires_grad(PyObject* self, void*) {
-  return get(self, [](const Tensor& t) { return PyBool_FromLong(t.requires_grad()); });
+  return get(self, [](const Tensor& t) {
+    asked(t, "requires_grad");
+    return PyBool_FromLong(t.requires_grad());
+  });
 }
 int set_requires_grad(PyObject* self, PyObject* value, void*) {
   return guarded(
@@ -80,7 +83,10 @@ PyObject* grad_fn(PyObject* self, void*) {
   });
 }
 PyObject* is_leaf(PyObject* self, void*) {
-  return get(self, [](const Tensor& t) { return PyBool_FromLong(t.is_leaf()); });
+  return get(self, [](const Tensor& t) {
+    asked(t, "is_leaf");
+    return PyBool_FromLong(t.is_leaf());
+  });
 }
 PyObject* output_nr(PyObject* self, void*) {
   return get(self, [](const Tensor& t) { return PyLong_FromLongLong(t.output_nr()); });

@@ -303,3 +303,23 @@ def test_a_version_captured_for_separate_inputs_is_not_used_for_shared_ones():
     with pytest.warns(UserWarning, match="shares memory"):
         found = compiled(x, x.detach())
     assert found.tolist() == f(other, other.detach()).tolist()
+
+
+def test_a_history_for_what_a_function_reached_goes_to_its_stand_in():
+    """Its own tensor, which the function holds, does not have it: it must not be asked."""
+    reached = plain(2, 3)
+
+    def gradient(t):
+        whole = reached.detach()
+        whole[0] = t
+        return fg.autograd.grad((whole ** 3).sum(), whole)[0]
+
+    alike(gradient, lambda: [leaf(3)])
+    for name in ("requires_grad", "is_leaf", "grad_fn", "_version"):
+        def asks(t):
+            whole = reached.detach()
+            whole[0] = t
+            return getattr(whole, name), whole * 2
+
+        with pytest.raises(RuntimeError, match=f"reads {name} of a tensor that it reached"):
+            fg.compile(asks, fullgraph=True)(leaf(3))
