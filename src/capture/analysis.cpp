@@ -89,6 +89,14 @@ class Analysis {
   }
 
  private:
+  // A new version gives a view another node: what was computed before has the old one, and here it
+  // is not known which came first.
+  static void refuse_new_history(const Lifted& input) {
+    if (!input.entry || !input.real.is_view()) return;
+    refuse(
+        "the function changes the layout of a tensor that shares memory with a view it was given, "
+        "which gives the view a new history; do it to a clone");
+  }
   void find_mutation(size_t i) {
     const Lifted& input = trace_.inputs()[i];
     uint32_t bumps = input.storage->version;
@@ -97,7 +105,10 @@ class Analysis {
       trace_.relayouts.push_back({i, input.inside.sizes(), input.inside.strides(), shift});
     }
     if (!trace_.tracer.was_written(input.inside)) {
-      if (bumps > 0) trace_.bumps.emplace_back(i, bumps);
+      if (bumps > 0) {
+        refuse_new_history(input);
+        trace_.bumps.emplace_back(i, bumps);
+      }
       return;
     }
     if (overlaps_itself(input.real.sizes(), input.real.strides())) {

@@ -158,6 +158,7 @@ void Executable::make_steps(const std::vector<Group>& groups) {
     step.length = loop.row == 0 ? 0 : loop.length;
     step.grain = grain_of(loop);
     step.flat = loop.kernel.is_flat();
+    add_reductions(group, loop, step);
     auto [found, is_new] =
         names.try_emplace(loop.kernel.text(), "k" + std::to_string(names.size()));
     name = found->second;
@@ -170,6 +171,18 @@ void Executable::make_steps(const std::vector<Group>& groups) {
   library_ = std::make_unique<Library>(build(to_build, level()));
   for (size_t i = 0; i < steps_.size(); i++) {
     if (!name_of_step[i].empty()) steps_[i].function = library_->find(name_of_step[i]);
+  }
+}
+
+void Executable::add_reductions(const Group& group, const Loop& loop, Step& step) const {
+  for (uint32_t index : group.reducing()) {
+    const Operation& operation = graph_.operations[index];
+    if (!memory_.stored[operation.output]) continue;
+    int64_t rows = product(graph_.values[operation.output].sizes).value();
+    int64_t elements = product(graph_.values[operation.inputs[0]].sizes).value();
+    DType dtype = ir::compute_dtype(graph_.values[operation.output].dtype);
+    step.reductions.push_back(
+        {operation.primitive, operation.output, dtype, rows, loop.length / rows, elements / rows});
   }
 }
 
@@ -261,6 +274,7 @@ class Executable::Call {
   void run_loop(const Step& step) {
     char* pointers[passes::kMostLoopOperands];
     for (size_t k = 0; k < step.operands.size(); k++) pointers[k] = address(step.operands[k]);
+    if (!step.reductions.empty()) return run_reductions(step, pointers);
     if (!step.flat) {
       pool::parallel_for(step.length, step.grain, [&](int64_t begin, int64_t end) {
         step.function(pointers, begin, end, services);
@@ -271,6 +285,23 @@ class Executable::Call {
     pool::parallel_for(blocks, step.grain, [&](int64_t begin, int64_t end) {
       step.function(pointers, begin * kBlock, std::min(end * kBlock, step.length), services);
     });
+  }
+
+  // Every block of the elements gives a number; those of one result are then reduced again.
+  void run_reductions(const Step& step, char** pointers) {
+    size_t first = step.operands.size() - step.reductions.size();
+    Tensors blocks;
+    for (const Step::Reduction& reduction : step.reductions) {
+      blocks.push_back(empty_tensor({reduction.rows, reduction.blocks}, reduction.dtype));
+      pointers[first + blocks.size() - 1] = blocks.back().impl()->data;
+    }
+    pool::parallel_for(step.length, step.grain, [&](int64_t begin, int64_t end) {
+      step.function(pointers, begin, end, services);
+    });
+    for (size_t r = 0; r < blocks.size(); r++) {
+      const Step::Reduction& reduction = step.reductions[r];
+      reduction.primitive->finish(blocks[r], reduction.count, tensor(reduction.output));
+    }
   }
 
   void run_operation(const Operation& operation) {

@@ -26,12 +26,20 @@ class Executable {
     std::vector<ir::ValueId> operands{};
     int64_t length = 0, grain = 1;
     bool flat = false;
+    struct Reduction {
+      const ir::PrimitiveInfo* primitive;
+      ir::ValueId output;
+      DType dtype;  // of what the blocks give
+      int64_t rows, blocks, count;
+    };
+    std::vector<Reduction> reductions{};  // of a loop: the last operands
   };
   class Call;  // what one run needs
 
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
   void make_steps(const std::vector<passes::Group>& groups);
+  void add_reductions(const passes::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;
   std::string name_of(const passes::Group& group) const;
 

@@ -3,9 +3,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <limits>
 #include <map>
-#include <numeric>
 
+#include "ir/math_basic.h"
 #include "ir/scalar.h"
 
 namespace fg::codegen {
@@ -21,7 +22,33 @@ std::string LoopKernel::text() const {
   for (const LoopOperand& operand : operands) {
     out += fmt::format("{}[{}] ", name(operand.dtype), fmt::join(operand.strides, ","));
   }
+  for (ir::Combine combine : reductions) out += fmt::format("reduce{} ", static_cast<int>(combine));
+  if (!reductions.empty()) out += fmt::format("units {} of {} ", blocks, unit_loops);
   return out + fmt::format("{}\n", inputs) + ir::to_text(program);
+}
+
+Expr combined(ir::Combine combine, const Expr& a, const Expr& b) {
+  switch (combine) {
+    case ir::Combine::prod:
+      return a * b;
+    case ir::Combine::max:
+      return ir::maximum(a, b);
+    case ir::Combine::min:
+      return ir::minimum(a, b);
+    default:
+      return a + b;
+  }
+}
+
+Expr identity_of(ir::Combine combine, DType dtype) {
+  if (combine == ir::Combine::sum || combine == ir::Combine::prod) {
+    return Expr::constant(dtype, combine == ir::Combine::sum ? 0 : 1);
+  }
+  bool lowest = combine == ir::Combine::max;
+  using Whole = std::numeric_limits<int64_t>;
+  if (dtype == DType::i64) return Expr::constant(dtype, lowest ? Whole::lowest() : Whole::max());
+  double infinity = std::numeric_limits<double>::infinity();
+  return Expr::constant(dtype, lowest ? -infinity : infinity);
 }
 
 namespace {
@@ -32,38 +59,73 @@ class Lowering {
       : graph_(around.graph), constants_(around.constants) {
     ValueId first = graph_.operations[group.operations[0]].output;
     sizes_ = graph_.values[first].sizes;
-    for (uint32_t index : group.operations) add(graph_.operations[index]);
+    for (uint32_t index : group.elementwise()) add(graph_.operations[index]);
     loop_.kernel.inputs = loop_.operands.size();
     std::vector<Expr> results;
-    for (uint32_t index : group.operations) {
+    for (uint32_t index : group.elementwise()) {
       ValueId value = graph_.operations[index].output;
       if (!around.stored[value]) continue;
       results.push_back(values_.at(value));
       add_operand(value);
     }
+    std::vector<const Operation*> reductions;
+    for (uint32_t index : group.reducing()) {
+      const Operation& operation = graph_.operations[index];
+      if (around.stored[operation.output]) reductions.push_back(&operation);
+    }
+    make_nest(reductions);
+    for (const Operation* operation : reductions) results.push_back(reduction(*operation));
     loop_.kernel.program = ir::Program(results);
+    count_work();
   }
 
-  Loop take() {
-    order_loops();
-    merge_loops();
-    auto& sizes = loop_.kernel.sizes;
-    loop_.row = sizes.back();
-    loop_.length = std::accumulate(sizes.begin(), sizes.end() - 1, int64_t{1}, std::multiplies<>());
-    if (loop_.kernel.is_flat()) std::swap(loop_.row, loop_.length);
-    return std::move(loop_);
-  }
+  Loop take() { return std::move(loop_); }
 
  private:
   void add_operand(ValueId value) {
     const ir::ValueInfo& info = graph_.values[value];
-    LoopOperand operand{info.dtype, std::vector<int64_t>(sizes_.size())};
-    size_t shift = sizes_.size() - info.sizes.size();
-    for (size_t d = 0; d < info.sizes.size(); d++) {
-      if (info.sizes[d].value() != 1) operand.strides[d + shift] = info.strides[d].value();
-    }
     loop_.operands.push_back(value);
-    loop_.kernel.operands.push_back(std::move(operand));
+    loop_.kernel.operands.push_back({info.dtype, passes::loop_strides(info, sizes_)});
+  }
+
+  void make_nest(const std::vector<const Operation*>& reductions) {
+    LoopKernel& kernel = loop_.kernel;
+    std::vector<std::vector<int64_t>> strides;
+    for (const LoopOperand& operand : kernel.operands) strides.push_back(operand.strides);
+    passes::Nest nest;
+    if (reductions.empty()) {
+      nest = passes::elementwise_nest(sizes_, std::move(strides), kernel.inputs);
+    } else {
+      auto dimensions = passes::reduced_dimensions(graph_, *reductions[0]);
+      nest = *passes::reduction_nest(sizes_, dimensions, std::move(strides));
+    }
+    kernel.sizes = std::move(nest.sizes);
+    kernel.unit_loops = nest.unit_loops;
+    kernel.blocks = nest.blocks;
+    for (size_t k = 0; k < kernel.operands.size(); k++) {
+      kernel.operands[k].strides = std::move(nest.strides[k]);
+    }
+  }
+
+  // Combined in the dtype in which kernels accumulate.
+  Expr reduction(const Operation& operation) {
+    DType dtype = ir::compute_dtype(graph_.values[operation.output].dtype);
+    loop_.kernel.reductions.push_back(operation.primitive->combine);
+    loop_.operands.push_back(operation.output);
+    loop_.kernel.operands.push_back({dtype, {}});
+    return ir::convert(values_.at(operation.inputs[0]), dtype);
+  }
+
+  void count_work() {
+    const LoopKernel& kernel = loop_.kernel;
+    int64_t outer = 1, inner = 1;
+    size_t unit = kernel.sizes.size() - std::max<size_t>(kernel.unit_loops, 1);
+    for (size_t d = 0; d < kernel.sizes.size(); d++) {
+      (d < unit ? outer : inner) *= kernel.sizes[d];
+    }
+    loop_.length = outer * kernel.blocks;
+    loop_.row = std::min(inner, kernel.blocks > 1 ? passes::kReductionBlock : inner);
+    if (kernel.is_flat()) std::swap(loop_.row, loop_.length);
   }
 
   // A value as the operations of the loop see it, in its own dtype.
@@ -94,6 +156,9 @@ class Lowering {
     DType out = graph_.values[operation.output].dtype;
     std::vector<Expr> inputs;
     for (ValueId input : operation.inputs) inputs.push_back(value(input));
+    std::vector<Expr> numbers(inputs.end() - operation.numbers, inputs.end());
+    inputs.resize(inputs.size() - numbers.size(), inputs[0]);
+    ir::SymbolExpressions symbols(numbers);
     Expr result = primitive.formula ? apply(operation, inputs) : inputs[0];
     values_.emplace(operation.output, ir::convert(result, out));
   }
@@ -101,8 +166,8 @@ class Lowering {
   Expr apply(const Operation& operation, std::vector<Expr>& inputs) {
     static const ir::NoParams none;
     Tensors tensors;
-    for (ValueId input : operation.inputs) {
-      tensors.push_back(ir::abstract_tensor_of(graph_.values[input]));
+    for (size_t i = 0; i < inputs.size(); i++) {
+      tensors.push_back(ir::abstract_tensor_of(graph_.values[operation.inputs[i]]));
     }
     std::vector<ir::Operand> operands(tensors.begin(), tensors.end());
     for (size_t i = 0; i < inputs.size(); i++) {
@@ -111,40 +176,6 @@ class Lowering {
     }
     const void* params = operation.params ? operation.params.get() : &none;
     return operation.primitive->formula(inputs, params);
-  }
-
-  // What is written decides which loop is the innermost; a loop of one turn is none.
-  void order_loops() {
-    std::vector<size_t> order;
-    for (size_t d = 0; d < sizes_.size(); d++) {
-      if (sizes_[d].value() != 1) order.push_back(d);
-    }
-    const auto& written = loop_.kernel.operands[loop_.kernel.inputs].strides;
-    std::stable_sort(order.begin(), order.end(),
-                     [&](size_t a, size_t b) { return written[a] > written[b]; });
-    for (size_t d : order) loop_.kernel.sizes.push_back(sizes_[d].value());
-    if (order.empty()) loop_.kernel.sizes = {1};
-    for (LoopOperand& operand : loop_.kernel.operands) {
-      std::vector<int64_t> strides;
-      for (size_t d : order) strides.push_back(operand.strides[d]);
-      if (order.empty()) strides = {1};
-      operand.strides = std::move(strides);
-    }
-  }
-
-  // Two loops are one where every operand goes on from one row to the next.
-  void merge_loops() {
-    auto& [sizes, operands, inputs, program] = loop_.kernel;
-    for (size_t d = sizes.size() - 1; d > 0; d--) {
-      bool one = std::all_of(operands.begin(), operands.end(), [&](const LoopOperand& operand) {
-        return operand.strides[d - 1] == operand.strides[d] * sizes[d];
-      });
-      if (!one) continue;
-      sizes[d - 1] *= sizes[d];
-      sizes.erase(sizes.begin() + static_cast<int64_t>(d));
-      for (LoopOperand& operand : operands)
-        operand.strides.erase(operand.strides.begin() + static_cast<int64_t>(d) - 1);
-    }
   }
 
   const ir::Graph& graph_;

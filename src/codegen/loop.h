@@ -21,9 +21,14 @@ struct LoopKernel {
   std::vector<LoopOperand> operands;  // what is read, then what is written
   size_t inputs = 0;
   ir::Program program;
+  // The last operands are written block by block: each block of the elements becomes one number.
+  // Then `unit_loops` inner loops go over a block, the innermost in `blocks` parts of 512 elements.
+  std::vector<ir::Combine> reductions{};
+  size_t unit_loops = 0;
+  int64_t blocks = 1;
 
   // One loop only: the same code serves any length, so its size is not part of the kernel.
-  bool is_flat() const { return sizes.size() == 1; }
+  bool is_flat() const { return sizes.size() == 1 && reductions.empty(); }
   // Equal texts are equal code.
   std::string text() const;
 };
@@ -31,10 +36,14 @@ struct LoopKernel {
 // A kernel and what one call of it works on.
 struct Loop {
   LoopKernel kernel;
-  std::vector<ir::ValueId> operands;
-  int64_t length = 0;  // elements if flat, otherwise rows: indices of all loops but the innermost
-  int64_t row = 1;     // elements of a row
+  std::vector<ir::ValueId> operands;  // of reductions: what is made of the blocks
+  int64_t length = 0;  // elements if flat, rows (indices of all loops but the innermost), or blocks
+  int64_t row = 1;     // elements of a row or block
 };
+
+// Two elements of a reduction made one, and what changes nothing.
+ir::Expr combined(ir::Combine combine, const ir::Expr& a, const ir::Expr& b);
+ir::Expr identity_of(ir::Combine combine, DType dtype);
 
 // What a loop must know of the graph around it, per value.
 struct Surroundings {

@@ -37,6 +37,9 @@ struct Meta {
 
 class Expr;
 
+// How a reduction combines two elements.
+enum class Combine : uint8_t { none, sum, prod, max, min };
+
 struct PrimitiveInfo {
   std::string name;
   Kind kind = Kind::extern_call;
@@ -50,6 +53,11 @@ struct PrimitiveInfo {
   // converted before. Without a formula: a copy in the dtype of the output.
   Expr (*formula)(std::span<const Expr> inputs, const void* params) = nullptr;
   DType (*input_dtype)(Operands inputs, int i) = nullptr;
+  // Reduce only: the dimensions of its input that are combined, and the result from what the blocks
+  // of the canonical order give: `blocks` has one row per kept index, `count` elements went into it.
+  Combine combine = Combine::none;
+  std::vector<bool> (*reduced)(const void* params, size_t rank) = nullptr;
+  void (*finish)(const Tensor& blocks, int64_t count, const Tensor& output) = nullptr;
   // Random only: how many numbers a call draws, where that is not one per element of the result.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool shares_input = false;  // the output is the memory of its input, though no view to autograd

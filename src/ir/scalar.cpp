@@ -176,6 +176,17 @@ Expr float_of_bits(const Expr& a) {
   return Expr::make(Op::bitcast, to, {&a});
 }
 
+static thread_local std::span<const Expr> symbol_expressions;
+
+SymbolExpressions::SymbolExpressions(std::span<const Expr> expressions)
+    : outer_(std::exchange(symbol_expressions, expressions)) {}
+SymbolExpressions::~SymbolExpressions() { symbol_expressions = outer_; }
+
+const Expr& symbol_expression(const Scalar& symbol) {
+  if (symbol.symbol() > symbol_expressions.size()) (void)symbol.to_double();  // refuses
+  return symbol_expressions[symbol.symbol() - 1];
+}
+
 Expr convert(const Expr& a, DType to) {
   if (a.dtype() == to) return a;
   if (compute_dtype(a.dtype()) != a.dtype() && to != DType::f32) {

@@ -6,11 +6,13 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 #include <utility>
 
 #include "ir/formula.h"
 #include "ir/runtime.h"
 #include "tensor/dtype.h"
+#include "tensor/scalar.h"
 
 namespace fg::ir {
 
@@ -136,6 +138,21 @@ Expr select(const Expr& mask, const Expr& a, const Expr& b);
 Expr bits(const Expr& a);
 Expr float_of_bits(const Expr& a);
 Expr convert(const Expr& a, DType to);
+
+// While it lives, numbers of a formula that are symbols are these expressions, of f64: symbol i is
+// the i-th, counted from one.
+class SymbolExpressions {
+ public:
+  explicit SymbolExpressions(std::span<const Expr> expressions);
+  ~SymbolExpressions();
+  SymbolExpressions(const SymbolExpressions&) = delete;
+  SymbolExpressions& operator=(const SymbolExpressions&) = delete;
+
+ private:
+  std::span<const Expr> outer_;
+};
+// An error if nothing stands for the symbol.
+const Expr& symbol_expression(const Scalar& symbol);
 Expr rare(const Expr& bad, const Expr& fast, Runtime which, const Expr& x, const Expr& y);
 
 template <class To>

@@ -80,6 +80,14 @@ static Dims permuted_strides(ir::Operands inputs, const Dims& sizes) {
   return strides;
 }
 
+// A dimension of one element may have any stride; those of results are the usual ones, as PyTorch's.
+static bool has_usual_strides(const TensorImpl& contiguous) {
+  for (const Dim& size : contiguous.sizes) {
+    if (size == 1 || size == 0) return contiguous.strides == contiguous_strides(contiguous.sizes);
+  }
+  return true;
+}
+
 void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Meta& output) {
   const TensorImpl& first = *inputs[0]->impl();
   output.sizes = first.sizes;
@@ -95,7 +103,7 @@ void infer_elementwise(const ElementwiseInfo& info, ir::Operands inputs, ir::Met
   }
   output.dtype = compute_dtype(info, inputs);
   if (info.bool_result) output.dtype = kBool;
-  if (contiguous && alike) output.like = &first;
+  if (contiguous && alike && has_usual_strides(first)) output.like = &first;
   if (!contiguous && constant) output.strides = permuted_strides(inputs, output.sizes);
 }
 

@@ -143,10 +143,12 @@ ir::Primitive<P> masked_elementwise(const char* name, F f) {
 DType common_dtype(ir::Operands inputs);
 
 // A parameter as a value of the formula: exact for integers, rounded to the type of floats. Lanes
-// are those of kernels, which get numbers; an expression may be asked for while they are symbols.
+// are those of kernels, which get numbers; for an expression it may be a symbol.
 template <ir::FormulaValue V>
 FG_INLINE V number(const V& like_this, const Scalar& value) {
-  if constexpr (std::is_same_v<V, ir::Expr>) (void)value.to_int();
+  if constexpr (std::is_same_v<V, ir::Expr>) {
+    if (!value.is_known()) return convert(ir::symbol_expression(value), like_this.dtype());
+  }
   return if_float([&](const auto& x) FG_INLINED { return like(x, value.real()); },
                   [&](const auto& x) FG_INLINED { return like(x, value.integer()); }, like_this);
 }

@@ -20,7 +20,6 @@
 namespace fg {
 
 using namespace ir;
-using kernels::Combine;
 using ops::as_positions;
 using ops::plain_primitive;
 
@@ -119,7 +118,7 @@ const auto gather_entry =
 
 struct ScatterParams {
   int64_t dim;
-  Combine combine;
+  kernels::Combine combine;
   Dims sizes{};  // of the result when there is no self: that is zeros
   bool operator==(const ScatterParams&) const = default;
 };
@@ -152,7 +151,7 @@ const Registered scatter_p =
         .raising();
 
 Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                    Combine combine, const char* who) {
+                    kernels::Combine combine, const char* who) {
   int64_t axis = wrap_axis(dim, self.sizes().size(), who);
   Tensor at = as_positions(index, who);
   Tensor source =
@@ -180,7 +179,7 @@ const auto gather_backward_entry =
              int64_t axis = wrap_axis(dim, sizes.size(), "gather_backward");
              ops::check_grad_sizes(grad, index.sizes(), "gather_backward");
              product(sizes);  // refuses negative sizes
-             return scatter_p.with({axis, Combine::add, sizes}, Tensor(),
+             return scatter_p.with({axis, kernels::Combine::add, sizes}, Tensor(),
                                    as_positions(index, "gather_backward"), grad);
            })
         .vjp("ScatterAddBackward0", wrt(0, saves::in(1),
@@ -202,7 +201,7 @@ Samples scatter_samples() {
 const auto scatter_entry =
     define(scatter.overload<0>(), "Self with src written at positions along one dimension.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-             return scatter_with(self, dim, index, src, Combine::assign, "scatter");
+             return scatter_with(self, dim, index, src, kernels::Combine::assign, "scatter");
            })
         .vjp("ScatterBackward0",
              wrt(0, saves::in(1),
@@ -220,7 +219,7 @@ const auto scatter_value_entry =
     define(scatter_value.overload<0>(), "Self with a number written at positions.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Scalar& value) {
              Tensor number(ops::fitting(value, self.dtype(), "scatter"));
-             return scatter_with(self, dim, index, number, Combine::assign, "scatter");
+             return scatter_with(self, dim, index, number, kernels::Combine::assign, "scatter");
            })
         .vjp("ScatterBackward1", wrt(0, saves::in(1),
                                      [](const Vjp& v, int64_t dim, const Scalar&) {
@@ -234,7 +233,7 @@ const auto scatter_value_entry =
 const auto scatter_add_entry =
     define(scatter_add, "Self with src added at positions along one dimension.",
            [](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src) {
-             return scatter_with(self, dim, index, src, Combine::add, "scatter_add");
+             return scatter_with(self, dim, index, src, kernels::Combine::add, "scatter_add");
            })
         .vjp("ScatterAddBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, int64_t) { return v.grad(); }),
@@ -275,7 +274,7 @@ Tensor scatter_reduced(const Tensor& self, int64_t dim, const Tensor& index, con
   int64_t axis = wrap_axis(dim, self.sizes().size(), "scatter");
   Tensor at = as_positions(index, "scatter");
   check_source(self, at, src, "scatter");
-  return scatter_multiply_p.with({axis, Combine::multiply}, self, at, src);
+  return scatter_multiply_p.with({axis, kernels::Combine::multiply}, self, at, src);
 }
 
 const auto scatter_reduce_entry =

@@ -46,28 +46,59 @@ void infer_reduce(Operands inputs, const ReduceParams& p, Meta* out) {
   out[0].dtype = inputs[0]->dtype();
 }
 
-template <Reduction reduction, bool mean = false>
-void evaluate_reduce(Operands inputs, const ReduceParams& p, Tensor* out) {
-  const Tensor& self = *inputs[0];
-  auto axes = axis_set(p.dim, self.sizes().size(), "reduce");
+// Reduces the marked dimensions of `self`; `count` elements in all went into each result.
+template <Reduction reduction, bool mean>
+void reduce_to(const Tensor& self, const std::vector<bool>& axes, int64_t count,
+               const Tensor& output) {
   DType wide = kernels::accumulate_dtype(self.dtype());
-  Tensor result = wide == self.dtype() ? out[0] : empty_tensor(out[0].sizes(), wide);
+  Tensor result = wide == output.dtype() ? output : empty_tensor(output.sizes(), wide);
   kernels::reduce(reduction, self, axes, result);
   if constexpr (mean) {
-    double count = static_cast<double>(reduced_count(self.sizes(), p.dim, "mean").value());
     visit(wide, [&](auto zero) {
       using T = decltype(zero);
       T* data = reinterpret_cast<T*>(result.data_ptr());
-      for (int64_t i = 0; i < result.numel(); i++) data[i] = T(data[i] / T(count));
+      T divisor(static_cast<double>(count));
+      for (int64_t i = 0; i < result.numel(); i++) data[i] = T(data[i] / divisor);
     });
   }
-  if (wide != self.dtype()) kernels::copy_elements(out[0], result);
+  if (wide != output.dtype()) kernels::copy_elements(output, result);
+}
+
+template <Reduction reduction, bool mean>
+void evaluate_reduce(Operands inputs, const ReduceParams& p, Tensor* out) {
+  const Tensor& self = *inputs[0];
+  auto axes = axis_set(p.dim, self.sizes().size(), "reduce");
+  int64_t count = mean ? reduced_count(self.sizes(), p.dim, "mean").value() : 0;
+  reduce_to<reduction, mean>(self, axes, count, out[0]);
+}
+
+constexpr Combine combine_of(Reduction reduction) {
+  switch (reduction) {
+    case Reduction::sum:
+      return Combine::sum;
+    case Reduction::prod:
+      return Combine::prod;
+    case Reduction::max:
+      return Combine::max;
+    case Reduction::min:
+      return Combine::min;
+  }
+  return Combine::none;
 }
 
 template <Text name, Reduction reduction, bool mean = false>
 Primitive<ReduceParams> reduce_primitive() {
-  return plain_primitive<ReduceParams, infer_reduce<name>, evaluate_reduce<reduction, mean>>(
-      name.chars, Kind::reduce);
+  auto primitive =
+      plain_primitive<ReduceParams, infer_reduce<name>, evaluate_reduce<reduction, mean>>(
+          name.chars, Kind::reduce);
+  primitive.combine = combine_of(reduction);
+  primitive.reduced = [](const void* params, size_t rank) {
+    return axis_set(static_cast<const ReduceParams*>(params)->dim, rank, "reduce");
+  };
+  primitive.finish = [](const Tensor& blocks, int64_t count, const Tensor& output) {
+    reduce_to<reduction, mean>(blocks, {false, true}, count, output);
+  };
+  return primitive;
 }
 
 const Registered sum_p = reduce_primitive<"sum", Reduction::sum>();

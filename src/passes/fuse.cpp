@@ -32,6 +32,7 @@ class Fuser {
         add_group(i, operation, false);
     }
     sink();
+    join_reductions();
     std::erase_if(groups_, [](const Group& group) { return group.operations.empty(); });
     return std::move(groups_);
   }
@@ -99,15 +100,42 @@ class Fuser {
     source.operations.clear();
   }
 
+  // A reduction of what a loop makes is part of the loop: what only it reads is never stored.
+  void join_reductions() {
+    for (Group& group : groups_) {
+      if (group.loop || group.operations.size() != 1) continue;
+      uint32_t index = group.operations[0];
+      const Operation& operation = graph_.operations[index];
+      if (operation.primitive->combine == ir::Combine::none) continue;
+      ValueId input = operation.inputs[0];
+      int64_t maker = places_[input].root == input ? maker_[input] : -1;
+      if (maker < 0 || !takes_reduction(groups_[maker], operation)) continue;
+      group.operations.clear();
+      groups_[maker].operations.push_back(index);
+      groups_[maker].reductions++;
+    }
+  }
+  bool takes_reduction(const Group& group, const Operation& reduction) const {
+    DType dtype = graph_.values[reduction.output].dtype;
+    if (!group.loop || !(is_floating(dtype) || dtype == kInt64)) return false;
+    if (group.operations.size() >= kMostOperations) return false;
+    const Operation& first = graph_.operations[group.operations[0]];
+    std::vector<bool> dimensions = reduced_dimensions(graph_, reduction);
+    for (uint32_t other : group.reducing()) {
+      if (reduced_dimensions(graph_, graph_.operations[other]) != dimensions) return false;
+    }
+    const Dims& sizes = graph_.values[first.output].sizes;
+    return reduction_nest(sizes, dimensions, operand_strides(graph_, group)).has_value();
+  }
+
   struct Reads {
     std::set<ValueId> roots;  // in memory, before the loop
   };
 
-  // With a formula, or a copy. A formula whose numbers are known only when it runs is no loop yet.
+  // With a formula, or a copy.
   static bool is_loop(const Operation& operation) {
     const ir::PrimitiveInfo& primitive = *operation.primitive;
-    return primitive.kind == ir::Kind::elementwise && operation.numbers == 0 &&
-           (primitive.formula || !primitive.input_dtype);
+    return primitive.kind == ir::Kind::elementwise && (primitive.formula || !primitive.input_dtype);
   }
 
   // The first group in which the operation could run: one that makes what it reads element by
@@ -182,6 +210,27 @@ class Fuser {
 };
 
 }  // namespace
+
+std::vector<std::vector<int64_t>> operand_strides(const ir::Graph& graph, const Group& group) {
+  const Dims& sizes = graph.values[graph.operations[group.operations[0]].output].sizes;
+  std::set<ValueId> made;
+  std::vector<std::vector<int64_t>> strides;
+  for (uint32_t index : group.elementwise()) {
+    const Operation& operation = graph.operations[index];
+    for (ValueId input : operation.inputs) {
+      if (!made.contains(input)) strides.push_back(loop_strides(graph.values[input], sizes));
+    }
+    made.insert(operation.output);
+    strides.push_back(loop_strides(graph.values[operation.output], sizes));
+  }
+  return strides;
+}
+
+std::vector<bool> reduced_dimensions(const ir::Graph& graph, const ir::Operation& reduction) {
+  static const ir::NoParams none;
+  const void* params = reduction.params ? reduction.params.get() : &none;
+  return reduction.primitive->reduced(params, graph.values[reduction.inputs[0]].sizes.size());
+}
 
 std::vector<Group> fuse(const ir::Graph& graph, const std::vector<Place>& places) {
   return Fuser(graph, places).run();

@@ -323,3 +323,15 @@ def test_a_history_for_what_a_function_reached_goes_to_its_stand_in():
 
         with pytest.raises(RuntimeError, match=f"reads {name} of a tensor that it reached"):
             fg.compile(asks, fullgraph=True)(leaf(3))
+
+
+def test_a_new_layout_for_what_shares_memory_with_a_view_is_refused():
+    """A new version gives the view a new node; whether before or after its use decides."""
+    def f(x):
+        y = x.abs()
+        x.detach().t_()
+        return y
+
+    base, _ = nonleaf(1, 3)
+    with pytest.raises(RuntimeError, match="shares memory with a view"):
+        fg.compile(f, fullgraph=True)(base.expand(3, 3))

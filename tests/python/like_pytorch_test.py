@@ -192,3 +192,11 @@ def test_a_retained_gradient_stays_with_the_sizes_it_was_asked_for(change, shape
     change(y)
     (y * fg.arange(6.0).view(shape)).sum().backward()
     assert y.shape == shape and y.retains_grad and y.grad.shape == (2, 3)
+
+
+def test_results_of_contiguous_tensors_have_the_usual_strides():
+    """A dimension of one element may have any stride, but not in a result."""
+    x = fg.rand(2, 3)[None, 0]
+    assert x.stride() == (6, 1)
+    for result in (x.abs(), x * x, x ** 2, x ** 3.0, -x, x * 1.5):
+        assert result.stride() == (3, 1)

@@ -10,6 +10,8 @@ using llvm::Value;
 
 namespace {
 
+using Values = std::vector<Value*>;
+
 class LoopEmitter {
  public:
   LoopEmitter(llvm::Function* function, const LoopKernel& kernel, Level level)
@@ -19,33 +21,46 @@ class LoopEmitter {
         lanes_(b_, function->getArg(3), level) {}
 
   void emit() {
-    std::vector<Value*> bases;
+    Values bases;
     for (size_t k = 0; k < kernel_.operands.size(); k++) {
       Value* slot = b_.CreateConstGEP1_64(b_.getPtrTy(), function_->getArg(0), k);
       bases.push_back(b_.CreateLoad(b_.getPtrTy(), slot));
     }
     Value *begin = function_->getArg(1), *end = function_->getArg(2);
     if (kernel_.is_flat()) {
-      row(bases, begin, end);
-    } else {
+      row(bases, begin, end, {});
+    } else if (kernel_.reductions.empty()) {
       count(begin, end, 1, [&](Value* index) {
-        row(row_starts(bases, index), b_.getInt64(0), b_.getInt64(kernel_.sizes.back()));
+        row(row_starts(bases, index, inner()), number(0), number(kernel_.sizes.back()), {});
       });
+    } else {
+      count(begin, end, 1, [&](Value* index) { unit(bases, index); });
     }
     b_.CreateRetVoid();
   }
 
  private:
   size_t inner() const { return kernel_.sizes.size() - 1; }
+  size_t elementwise() const { return kernel_.operands.size() - kernel_.reductions.size(); }
   int64_t inner_stride(size_t k) const { return kernel_.operands[k].strides[inner()]; }
   int64_t item(size_t k) const {
     return static_cast<int64_t>(item_size(kernel_.operands[k].dtype));
   }
   bool has_tail() const { return kernel_.is_flat() || kernel_.sizes.back() % kLanes != 0; }
 
+  Value* number(int64_t value) { return b_.getInt64(static_cast<uint64_t>(value)); }
+
   // for (i = begin; i < end; i += step) body(i)
   template <class Body>
   void count(Value* begin, Value* end, int64_t step, const Body& body) {
+    carry(begin, end, step, {}, [&](Value* index, const Values&) {
+      body(index);
+      return Values{};
+    });
+  }
+  // The same for values that each turn makes anew from what they were; their last ones.
+  template <class Body>
+  Values carry(Value* begin, Value* end, int64_t step, const Values& first, const Body& body) {
     auto& context = function_->getContext();
     BasicBlock* before = b_.GetInsertBlock();
     auto* head = BasicBlock::Create(context, "head", function_);
@@ -55,13 +70,22 @@ class LoopEmitter {
     b_.SetInsertPoint(head);
     auto* index = b_.CreatePHI(b_.getInt64Ty(), 2);
     index->addIncoming(begin, before);
+    Values carried;
+    for (Value* value : first) {
+      auto* phi = b_.CreatePHI(value->getType(), 2);
+      phi->addIncoming(value, before);
+      carried.push_back(phi);
+    }
     b_.CreateCondBr(b_.CreateICmpSLT(index, end), inside, after);
     b_.SetInsertPoint(inside);
-    body(index);
-    index->addIncoming(b_.CreateAdd(index, b_.getInt64(static_cast<uint64_t>(step))),
-                       b_.GetInsertBlock());
+    Values next = body(index, carried);
+    index->addIncoming(b_.CreateAdd(index, number(step)), b_.GetInsertBlock());
+    for (size_t k = 0; k < next.size(); k++) {
+      llvm::cast<llvm::PHINode>(carried[k])->addIncoming(next[k], b_.GetInsertBlock());
+    }
     b_.CreateBr(head);
     b_.SetInsertPoint(after);
+    return carried;
   }
   template <class Then>
   void when(Value* condition, const Then& then) {
@@ -78,56 +102,128 @@ class LoopEmitter {
   Value* advance(Value* pointer, Value* bytes) {
     return b_.CreateGEP(b_.getInt8Ty(), pointer, bytes);
   }
-  Value* times(Value* index, int64_t factor) {
-    return b_.CreateMul(index, b_.getInt64(static_cast<uint64_t>(factor)));
-  }
+  Value* times(Value* index, int64_t factor) { return b_.CreateMul(index, number(factor)); }
 
-  // Where every operand has the first element of a row.
-  std::vector<Value*> row_starts(std::vector<Value*> pointers, Value* row) {
-    for (size_t d = inner(); d-- > 0;) {
+  // Where every operand has the first element that an index of the first `loops` loops leads to.
+  Values row_starts(Values pointers, Value* row, size_t loops) {
+    for (size_t d = loops; d-- > 0;) {
       Value* at = row;
       if (d > 0) {
         Value* size = b_.getInt64(static_cast<uint64_t>(kernel_.sizes[d]));
         at = b_.CreateURem(row, size);
         row = b_.CreateUDiv(row, size);
       }
-      for (size_t k = 0; k < pointers.size(); k++) {
-        int64_t stride = kernel_.operands[k].strides[d] * item(k);
-        if (stride != 0) pointers[k] = advance(pointers[k], times(at, stride));
-      }
+      advance_all(pointers, at, d);
     }
     return pointers;
   }
+  void advance_all(Values& pointers, Value* turns, size_t loop) {
+    for (size_t k = 0; k < elementwise(); k++) {
+      int64_t stride = kernel_.operands[k].strides[loop] * item(k);
+      if (stride != 0) pointers[k] = advance(pointers[k], times(turns, stride));
+    }
+  }
 
-  void row(const std::vector<Value*>& pointers, Value* begin, Value* end) {
-    std::vector<Value*> same(kernel_.inputs);
+  // One block of the elements that are reduced, in the canonical order
+  // (ops/kernels/reduce_lanes.h).
+  void unit(const Values& bases, Value* index) {
+    Value *row_index = index, *begin = number(0), *end = number(kernel_.sizes.back());
+    if (kernel_.blocks > 1) {
+      row_index = b_.CreateUDiv(index, number(kernel_.blocks));
+      begin = times(b_.CreateURem(index, number(kernel_.blocks)), passes::kReductionBlock);
+      Value* next = b_.CreateAdd(begin, number(passes::kReductionBlock));
+      end = b_.CreateSelect(b_.CreateICmpSLT(next, end), next, end);
+    }
+    Values sums;
+    for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
+    Values starts = row_starts(bases, row_index, kernel_.sizes.size() - kernel_.unit_loops);
+    if (kernel_.unit_loops == 1) {
+      sums = row(starts, begin, end, sums);
+    } else {
+      Value* rows = number(kernel_.sizes[inner() - 1]);
+      sums = carry(number(0), rows, 1, sums, [&](Value* at, const Values& carried) {
+        Values pointers = starts;
+        advance_all(pointers, at, inner() - 1);
+        return row(pointers, begin, end, carried);
+      });
+    }
+    for (size_t r = 0; r < sums.size(); r++) {
+      size_t k = elementwise() + r;
+      Value* to = advance(bases[k], times(index, item(k)));
+      b_.CreateStore(b_.CreateExtractElement(fold(r, sums[r]), number(0)), to);
+    }
+  }
+  DType reduced_dtype(size_t r) const { return kernel_.operands[elementwise() + r].dtype; }
+  Value* identity(size_t r) {
+    ir::Program program(identity_of(kernel_.reductions[r], reduced_dtype(r)));
+    return lanes_.emit(program, {})[0];
+  }
+  Value* combine(size_t r, Value* a, Value* b) {
+    DType dtype = reduced_dtype(r);
+    ir::Program program(
+        combined(kernel_.reductions[r], ir::Expr::input(0, dtype), ir::Expr::input(1, dtype)));
+    return lanes_.emit(program, {a, b})[0];
+  }
+  // Lane j with lane j + 8, then 4, 2, 1; the result is the first.
+  Value* fold(size_t r, Value* lanes) {
+    for (int half = kLanes / 2; half > 0; half /= 2) {
+      std::vector<int> behind(kLanes);
+      for (int i = 0; i < kLanes; i++) behind[static_cast<size_t>(i)] = (i + half) % kLanes;
+      lanes = combine(r, lanes, b_.CreateShuffleVector(lanes, behind));
+    }
+    return lanes;
+  }
+  // Lanes behind the end of a row change nothing.
+  Value* without_rest(size_t r, Value* value, Value* left) {
+    llvm::SmallVector<llvm::Constant*> lanes;
+    for (int i = 0; i < kLanes; i++) lanes.push_back(b_.getInt64(static_cast<uint64_t>(i)));
+    Value* inside =
+        b_.CreateICmpSLT(llvm::ConstantVector::get(lanes), b_.CreateVectorSplat(kLanes, left));
+    return b_.CreateSelect(inside, value, identity(r));
+  }
+
+  // The elements from begin to end of a row; what was reduced so far, and then.
+  Values row(const Values& pointers, Value* begin, Value* end, const Values& sums) {
+    Values same(kernel_.inputs);
     for (size_t k = 0; k < kernel_.inputs; k++) {
       if (inner_stride(k) != 0) continue;
       DType dtype = kernel_.operands[k].dtype;
       Value* lane = b_.CreateLoad(lanes_.memory_type(dtype), pointers[k]);
       same[k] = lanes_.from_memory(b_.CreateVectorSplat(kLanes, lane), dtype);
     }
-    count(begin, end, kLanes, [&](Value* index) { block(pointers, same, index, end); });
+    return carry(begin, end, kLanes, sums, [&](Value* index, const Values& carried) {
+      return block(pointers, same, index, end, carried);
+    });
   }
 
   // Sixteen elements. The last ones of a row go through padded scratch, so that there is one body.
-  void block(const std::vector<Value*>& pointers, const std::vector<Value*>& same, Value* index,
-             Value* end) {
+  Values block(const Values& pointers, const Values& same, Value* index, Value* end,
+               const Values& sums) {
     Value *left = b_.CreateSub(end, index), *partial = nullptr;
     if (has_tail()) partial = b_.CreateICmpSLT(left, b_.getInt64(kLanes));
-    std::vector<Value*> at = addresses(pointers, index);
+    Values at = addresses(pointers, index);
     if (partial) use_scratch(at, left, partial);
-    std::vector<Value*> inputs = same;
+    Values inputs = same;
     for (size_t k = 0; k < kernel_.inputs; k++) {
       if (!inputs[k]) inputs[k] = load(k, at[k], left, partial);
     }
-    std::vector<Value*> results = lanes_.emit(kernel_.program, inputs);
-    for (size_t k = kernel_.inputs; k < at.size(); k++) {
+    Values results = lanes_.emit(kernel_.program, inputs);
+    for (size_t k = kernel_.inputs; k < elementwise(); k++) {
       store(k, results[k - kernel_.inputs], at[k], left, partial);
     }
-    if (!partial) return;
+    Values next;
+    for (size_t r = 0; r < sums.size(); r++) {
+      Value* value = results[elementwise() - kernel_.inputs + r];
+      if (partial) value = without_rest(r, value, left);
+      next.push_back(combine(r, sums[r], value));
+    }
+    if (partial) store_rest(pointers, at, index, left, partial);
+    return next;
+  }
+  void store_rest(const Values& pointers, const Values& at, Value* index, Value* left,
+                  Value* partial) {
     when(partial, [&] {
-      for (size_t k = kernel_.inputs; k < at.size(); k++) {
+      for (size_t k = kernel_.inputs; k < elementwise(); k++) {
         if (inner_stride(k) == 1) {
           Value* to = advance(pointers[k], times(index, item(k)));
           lanes_.call(Service::copy, {to, at[k], times(left, item(k))});
@@ -136,20 +232,20 @@ class LoopEmitter {
     });
   }
 
-  std::vector<Value*> addresses(const std::vector<Value*>& pointers, Value* index) {
-    std::vector<Value*> at = pointers;
-    for (size_t k = 0; k < at.size(); k++) {
+  Values addresses(const Values& pointers, Value* index) {
+    Values at = pointers;
+    for (size_t k = 0; k < elementwise(); k++) {
       if (inner_stride(k) != 0) at[k] = advance(at[k], times(index, inner_stride(k) * item(k)));
     }
     return at;
   }
 
-  void use_scratch(std::vector<Value*>& at, Value* left, Value* partial) {
+  void use_scratch(Values& at, Value* left, Value* partial) {
     BasicBlock* whole = b_.GetInsertBlock();
-    std::vector<Value*> padded(at.size());
+    Values padded(at.size());
     BasicBlock* copied = nullptr;
     when(partial, [&] {
-      for (size_t k = 0; k < at.size(); k++) {
+      for (size_t k = 0; k < elementwise(); k++) {
         if (inner_stride(k) != 1) continue;
         Type* lane = lanes_.memory_type(kernel_.operands[k].dtype);
         Type* vector = llvm::FixedVectorType::get(lane, kLanes);

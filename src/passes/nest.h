@@ -1,0 +1,32 @@
+// The loops that go over the elements of a group: dimensions in the order in which memory is
+// walked, those that lie one behind the other in all operands made one.
+#pragma once
+
+#include <optional>
+
+#include "ir/graph.h"
+
+namespace fg::passes {
+
+struct Nest {
+  std::vector<int64_t> sizes;                 // outer to inner
+  std::vector<std::vector<int64_t>> strides;  // per operand, in elements
+  // With reductions: how many of the inner loops go over one block of the canonical order, and in
+  // how many blocks the innermost one is cut.
+  size_t unit_loops = 0;
+  int64_t blocks = 1;
+};
+
+// The strides of an operand that is broadcast to `sizes`.
+std::vector<int64_t> loop_strides(const ir::ValueInfo& info, const Dims& sizes);
+
+// Elementwise work. The operand `written` decides which loop is the innermost.
+Nest elementwise_nest(const Dims& sizes, std::vector<std::vector<int64_t>> strides, size_t written);
+
+// Work whose results are reduced over the marked dimensions: kept indices outside, in order, then
+// the blocks. Nothing, if the blocks of 512 elements do not fall on loops.
+inline constexpr int64_t kReductionBlock = 512;
+std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& reduced,
+                                   std::vector<std::vector<int64_t>> strides);
+
+}  // namespace fg::passes
