@@ -1,4 +1,4 @@
-"""JAX: the same step as one jitted function with donated parameters and moments. Argument: model."""
+"""JAX: the same step as one jitted function with donated buffers. Argument: model."""
 import functools
 import sys
 

@@ -1,8 +1,9 @@
 """PyTorch: the same step eagerly, or with torch.compile. Arguments: model, eager or compile.
 
-With torch.compile, the whole step is one graph where that pays. Otherwise the loss and its derivative
-are compiled, and AdamW is the fused one: in one graph the recurrent network is not compiled after
-400 seconds, and the residual network is as fast but takes four times as long to compile.
+With torch.compile, the whole step is one graph where that pays. Otherwise the loss and its
+derivative are compiled, and AdamW is the fused one: in one graph the recurrent network is not
+compiled after 400 seconds, and the residual network takes four times as long to compile for the
+same speed.
 """
 import sys
 
