@@ -63,6 +63,15 @@ def machine():
     return {"cpu": model, "cores": os.cpu_count(), "system": platform.platform()}
 
 
+def row_of(case, unit, values, ours, bar=None):
+    """The row of a table, of what was measured for every name: medians, ratio to the best peer."""
+    median = {n: statistics.median(v) for n, v in values.items()}
+    spread = {n: (max(v) - min(v)) / median[n] if median[n] else 0 for n, v in values.items()}
+    peers = {n: m for n, m in median.items() if n != ours}
+    return {"case": case, "unit": unit, "ours": median[ours], "peers": peers, "spread": spread,
+            "ratio": median[ours] / min(peers.values()) if peers else None, "bar": bar}
+
+
 def contest(ours, peers, rounds, json_file=None, bar_of=None):
     """ours: (name, command, env); peers: a list of those. Prints a table; returns the rows.
 
@@ -78,16 +87,8 @@ def contest(ours, peers, rounds, json_file=None, bar_of=None):
                 values[name].setdefault(case, []).append(row["value"])
                 units[case] = row["unit"]
     print("\r", end="", file=sys.stderr)
-    rows = []
-    for case in values[ours[0]]:
-        median = {n: statistics.median(v[case]) for n, v in values.items() if case in v}
-        spread = {n: (max(v[case]) - min(v[case])) / median[n]
-                  for n, v in values.items() if case in v}
-        best = min((m for n, m in median.items() if n != ours[0]), default=None)
-        rows.append({"case": case, "unit": units[case], "ours": median[ours[0]],
-                     "peers": {n: m for n, m in median.items() if n != ours[0]}, "spread": spread,
-                     "ratio": median[ours[0]] / best if best else None,
-                     "bar": bar_of(case) if bar_of else None})
+    rows = [row_of(case, units[case], {n: v[case] for n, v in values.items() if case in v},
+                   ours[0], bar_of(case) if bar_of else None) for case in values[ours[0]]]
     print_table(rows, ours[0], [name for name, _, _ in peers])
     if json_file:
         write_json(json_file, rows)
@@ -102,8 +103,9 @@ def print_table(rows, ours, peers):
     print(f"{'case':34} {'unit':4} {ours:>16} " + " ".join(f"{p:>16}" for p in peers) +
           "   ratio     bar")
     for row in rows:
-        cells = [f"{row['ours']:9.4g} ±{100 * row['spread'][ours]:3.0f} %"]
-        cells += [f"{row['peers'][p]:9.4g} ±{100 * row['spread'][p]:3.0f} %" for p in peers]
+        medians = {ours: row["ours"], **row["peers"]}
+        cells = [f"{medians[n]:9.4g} ±{100 * row['spread'][n]:3.0f} %" if n in medians else "-"
+                 for n in (ours, *peers)]
         ratio = f"{row['ratio']:7.2f}" if row["ratio"] else "      -"
         bar = f"<= {row['bar']}" if row["bar"] else ""
         missed = "  missed" if row["bar"] and row["ratio"] and row["ratio"] > row["bar"] else ""
@@ -112,8 +114,12 @@ def print_table(rows, ours, peers):
     print("machine: " + ", ".join(str(v) for v in machine().values()))
 
 
-def arguments(description):
+def argument_parser(description):
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--json", metavar="FILE", help="write the rows as JSON")
     parser.add_argument("--rounds", type=int, default=7)
-    return parser.parse_args()
+    return parser
+
+
+def arguments(description):
+    return argument_parser(description).parse_args()

@@ -1,4 +1,7 @@
-"""A training step of a model with AdamW, as one compiled function."""
+"""A training step of a model with AdamW, as one compiled function. Argument: model."""
+import sys
+
+import child
 import foregrad as fg
 from models import start
 
@@ -33,3 +36,8 @@ def make_step(name, compiled=True):
         return run(p, m, v, LR, 1 / (1 - BETA1 ** count), 1 / (1 - BETA2 ** count), *data).item()
 
     return next_step
+
+
+if __name__ == "__main__":
+    fg.set_num_threads(2)
+    child.serve(make_step, sys.argv[1])

@@ -1,11 +1,7 @@
 #include "codegen/build.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cstring>
 #include <filesystem>
 
@@ -49,15 +45,6 @@ BuildObject generator() {
   return found;
 }
 
-// The loader takes equal paths for one library, and descriptors are used again: the number of the
-// library is spelled in the path, by slashes and dots that mean nothing.
-std::string unique_path(int descriptor) {
-  static std::atomic<uint64_t> libraries{0};
-  std::string path = "/proc/self/fd";
-  for (uint64_t number = libraries++; number > 0; number /= 2) path += number % 2 ? "/." : "/";
-  return path + "/" + std::to_string(descriptor);
-}
-
 }  // namespace
 
 const void* const services[] = {
@@ -69,17 +56,7 @@ std::string build(const std::vector<NamedKernel>& kernels, Level level) {
   return std::move(*bytes);
 }
 
-Library::Library(const std::string& bytes) {
-  int descriptor = memfd_create("foregrad-code", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-  bool written = descriptor >= 0 && write(descriptor, bytes.data(), bytes.size()) ==
-                                        static_cast<ssize_t>(bytes.size());
-  if (written) {
-    fcntl(descriptor, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL);
-    handle_ = dlopen(unique_path(descriptor).c_str(), RTLD_NOW | RTLD_LOCAL);
-  }
-  if (descriptor >= 0) close(descriptor);
-  if (!written || !handle_) fail("compiled code cannot be loaded: {}", written ? dlerror() : "");
-}
+Library::Library(const std::string& bytes, CodeFile file) : handle_(load_code(bytes, file)) {}
 
 Library::~Library() { dlclose(handle_); }
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "base/level.h"
+#include "codegen/code_file.h"
 #include "codegen/loop.h"
 
 namespace fg::codegen {
@@ -23,7 +24,7 @@ extern const void* const services[];
 // Loaded code; closed with the last one who holds it.
 class Library {
  public:
-  explicit Library(const std::string& bytes);
+  explicit Library(const std::string& bytes, CodeFile file = CodeFile::memory);
   ~Library();
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
