@@ -1,6 +1,9 @@
 #include "codegen/build.h"
 
 #include <dlfcn.h>
+#include <link.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstring>
 #include <filesystem>
@@ -24,6 +27,27 @@ void copy(char* to, const char* from, int64_t bytes) {
 void scatter(char* to, int64_t stride, const char* from, int64_t item, int64_t count) {
   for (int64_t i = 0; i < count; i++)
     std::memcpy(to + i * stride, from + i * item, static_cast<size_t>(item));
+}
+
+// The code of a library goes from this process's memory (50 MB of LLVM's); the system still has the
+// file at hand and gives it back page by page when it runs again. Only what cannot be written to is
+// surely the same as in the file.
+void release_code_of(const char* library) {
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* wanted) {
+        if (!info->dlpi_name || !std::strstr(info->dlpi_name, static_cast<const char*>(wanted)))
+          return 0;
+        for (int i = 0; i < info->dlpi_phnum; i++) {
+          const auto& part = info->dlpi_phdr[i];
+          if (part.p_type != PT_LOAD || (part.p_flags & PF_W)) continue;
+          auto page = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
+          uintptr_t begin = (info->dlpi_addr + part.p_vaddr + page - 1) / page * page;
+          uintptr_t end = (info->dlpi_addr + part.p_vaddr + part.p_memsz) / page * page;
+          madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);
+        }
+        return 1;
+      },
+      const_cast<char*>(library));
 }
 
 // Beside the library that holds this function.
@@ -53,6 +77,7 @@ const void* const services[] = {
 
 std::string build(const std::vector<NamedKernel>& kernels, Level level) {
   std::unique_ptr<std::string> bytes(generator()(&kernels, level));
+  release_code_of("libLLVM");
   return std::move(*bytes);
 }
 

@@ -1,6 +1,8 @@
 // Native code computes what the interpreter computes, bit for bit, and shows the same memories.
 #include "codegen/executable.h"
 
+#include <fstream>
+
 #include "base/pool.h"
 #include "compile/backend.h"
 #include "compile/compile.h"
@@ -118,6 +120,25 @@ TEST(Executable, reads_all_of_an_input_before_it_is_overwritten) {
 TEST(Backend, names_what_it_knows) {
   EXPECT_HAS(error_of([] { compiler::backend_named("cuda"); }),
              "backend: 'cuda' is not known; expected 'native', 'interpreter' or 'default'");
+}
+
+// Kilobytes of a library's code that are in this process's memory.
+int64_t resident_code(const std::string& library) {
+  std::ifstream maps("/proc/self/smaps");
+  int64_t total = 0;
+  bool inside = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(" r-xp ") != std::string::npos || line.find("p 0") != std::string::npos) {
+      inside = line.find("r-xp") != std::string::npos && line.find(library) != std::string::npos;
+    }
+    if (inside && line.rfind("Rss:", 0) == 0) total += std::stoll(line.substr(4));
+  }
+  return total;
+}
+
+TEST(Executable, leaves_no_code_generator_in_memory) {
+  Executable code(ir::parse_graph(kChain));
+  EXPECT_LT(resident_code("libLLVM"), 4096);
 }
 
 }  // namespace
