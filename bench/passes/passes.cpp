@@ -1,5 +1,5 @@
-// Nanoseconds per operation of capture and of each pass, at 5,000 and at 100,000 operations. One
-// JSON line per case.
+// Nanoseconds per operation of capture and of each pass, at 5,000 and at 100,000 operations, and of
+// native code, at 2,000 and at 20,000. One JSON line per case.
 #include "passes/passes.h"
 
 #include <malloc.h>
@@ -10,6 +10,7 @@
 
 #include "bench/passes/capture.h"
 #include "bench/passes/graphs.h"
+#include "codegen/executable.h"
 
 namespace fg::bench {
 namespace {
@@ -50,14 +51,21 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"common_subexpressions", passes::common_subexpressions},
     {"recompute_late", passes::recompute_late},
     {"dead_code", passes::dead_code},
+    {"fuse", [](ir::Graph& g) { passes::fuse(g, passes::find_places(g)); }},
+    {"plan_memory",
+     [](ir::Graph& g) {
+       auto places = passes::find_places(g);
+       passes::plan_memory(g, places, passes::fuse(g, places));
+     }},
     {"verify", [](ir::Graph& g) { ir::verify(g, "bench"); }},
     {"partition_default", [](ir::Graph& g) { partition(g, passes::partition_default); }},
     {"partition_min_cut", [](ir::Graph& g) { partition(g, passes::partition_min_cut); }}};
 
-void report(const char* name, const std::string& shape, const double (&nanoseconds)[2]) {
+void report(const char* name, const std::string& shape, const double (&nanoseconds)[2],
+            const size_t (&sizes)[2] = kSizes) {
   for (size_t i = 0; i < 2; i++) {
     std::printf("{\"case\": \"%s %s\", \"operations\": %zu, \"unit\": \"ns\", \"value\": %.2f}\n",
-                name, shape.c_str(), kSizes[i], nanoseconds[i]);
+                name, shape.c_str(), sizes[i], nanoseconds[i]);
   }
 }
 
@@ -111,6 +119,25 @@ void measure(const std::string& shape) {
   }
 }
 
+// Everything from a graph to loaded code, less what a graph of a few operations takes.
+void measure_code(const std::string& shape) {
+  constexpr size_t kCodeSizes[] = {2000, 20000}, kStart = 20;
+  auto build = [&](size_t size) {
+    ir::Graph graph = make_graph(shape, size);
+    return seconds_of([&] { codegen::Executable code(graph); });
+  };
+  double start = 1e9, best[] = {1e9, 1e9};
+  build(kStart);  // opens the generator
+  for (size_t round = 0; round < 3; round++) {
+    start = std::min(start, build(kStart));
+    for (size_t i = 0; i < 2; i++) best[i] = std::min(best[i], build(kCodeSizes[i]));
+  }
+  for (size_t i = 0; i < 2; i++) {
+    best[i] = 1e9 * (best[i] - start) / static_cast<double>(kCodeSizes[i] - kStart);
+  }
+  report("native code", shape, best, kCodeSizes);
+}
+
 }  // namespace
 }  // namespace fg::bench
 
@@ -122,5 +149,6 @@ int main() {
     fg::bench::measure_capture("capture forward", shape, false);
     fg::bench::measure_capture("capture joint", shape, true);
     fg::bench::measure(shape);
+    fg::bench::measure_code(shape);
   }
 }
