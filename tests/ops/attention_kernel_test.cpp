@@ -7,6 +7,7 @@
 #include "autograd/autograd.h"
 #include "autograd/node.h"
 #include "base/pool.h"
+#include "compile/version.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"
 #include "ops/compare.h"
@@ -218,6 +219,20 @@ TEST(AttentionKernel, reads_views_of_one_tensor_and_keeps_their_order_in_memory)
   EXPECT_TRUE(equal(y, z));
   Tensors seen = gradients(y, p, grad), expected = gradients(z, plain, grad);
   for (size_t i = 0; i < 3; i++) EXPECT_TRUE(equal(seen[i], expected[i])) << i;
+}
+
+TEST(AttentionKernel, gives_the_same_bits_when_captured_and_compiled) {
+  auto model = [](const Tensors& in) {
+    Tensors p = parts_of(in[0], 4);
+    Tensor y = attention(p[0], p[1], p[2], {}, 0, true);
+    return Tensors{reshape(transpose(y, 1, 2), {2, 130, 32}) * in[0].narrow(2, 0, 32)};
+  };
+  Tensor x = randn({2, 130, 3 * 4 * 8}).requires_grad_(), grad = randn({2, 130, 32});
+  compiler::Version version(model, {x}, capture::TraceOptions{},
+                            {compiler::compile_native, compiler::compile_native});
+  Tensor eager = model({x})[0], compiled = version.call({x})[0];
+  EXPECT_TRUE(equal(eager, compiled));
+  EXPECT_TRUE(equal(gradients(eager, {x}, grad)[0], gradients(compiled, {x}, grad)[0]));
 }
 
 TEST(AttentionKernel, is_one_node_of_pytorchs_name) {
