@@ -17,7 +17,7 @@ HIDDEN = {
     "alias", "cauchy", "copy", "exponential", "geometric", "index", "linear_recurrence",
     "log_normal", "nll_loss2d", "nonzero_numpy", "normal_functional", "numpy_T", "mT", "random",
     "slice", "uniform", "zero", "to", "detach", "native_batch_norm", "native_group_norm",
-    "native_layer_norm", "normalize_backward",
+    "native_layer_norm", "normalize_backward", "flash_attention",
 }
 
 # torch.nn.functional has these, torch itself has not.

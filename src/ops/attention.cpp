@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/arithmetic.h"
+#include "ops/attention_kind.h"
 #include "ops/choose.h"
 #include "ops/compare.h"
 #include "ops/copy.h"
@@ -101,10 +102,35 @@ Tensor repeat_heads(const Tensor& x, const Tensor& query) {
   return reshape(expand(unsqueeze(x, axis + 1), repeated), sizes);
 }
 
-// What is added to the scores: 0 where a position may be seen, -inf where not.
+}  // namespace
+
+namespace ops {
+
 Tensor additive_mask(const Tensor& visible, DType dtype) {
   return masked_fill(zeros(visible.sizes(), dtype), logical_not(visible), kMasked);
 }
+
+// The scale is split between query and key, which keeps the scores of long vectors in range.
+Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, bool is_causal,
+                         double scale) {
+  double root = std::sqrt(std::abs(scale));
+  Tensor scores = matmul(query * (scale < 0 ? -root : root), transpose(key, -2, -1) * root);
+  if (is_causal) {
+    Dims square{query.sizes()[query.dim() - 2], key.sizes()[key.dim() - 2]};
+    scores = scores + additive_mask(tril(ones(square, kBool)), query.dtype());
+  } else if (mask.defined()) {
+    scores = scores + mask;
+  }
+  return _safe_softmax(scores, -1);
+}
+
+double attention_scale(const Tensor& query, const std::optional<double>& scale) {
+  return scale.value_or(1 / std::sqrt(static_cast<double>(query.sizes().back().hint())));
+}
+
+}  // namespace ops
+
+namespace {
 
 struct Settings {
   double dropout_p;
@@ -112,19 +138,16 @@ struct Settings {
   OptFloat scale;
 };
 
-// The scale is split between query and key, which keeps the scores of long vectors in range.
 Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
               const Settings& s) {
-  double scale = s.scale.value_or(1 / std::sqrt(static_cast<double>(q.sizes().back().hint())));
-  double root = std::sqrt(std::abs(scale));
-  Tensor scores = matmul(q * (scale < 0 ? -root : root), transpose(k, -2, -1) * root);
-  if (s.is_causal) {
-    Dims square{q.sizes()[q.dim() - 2], k.sizes()[k.dim() - 2]};
-    scores = scores + additive_mask(tril(ones(square, kBool)), q.dtype());
-  } else if (mask.defined()) {
-    scores = scores + (mask.dtype() == kBool ? additive_mask(mask, q.dtype()) : mask);
+  bool visible = mask.defined() && mask.dtype() == kBool;
+  Tensor added = visible ? ops::additive_mask(mask, q.dtype()) : mask;
+  if (!(s.dropout_p > 0) && ops::has_flash_kernel(q, k, v, added)) {
+    if (added.defined()) added = to(added, q.dtype());
+    return std::get<0>(flash_attention(q, k, v, added, s.is_causal, s.scale));
   }
-  Tensor weights = _safe_softmax(scores, -1);
+  Tensor weights =
+      ops::attention_weights(q, k, added, s.is_causal, ops::attention_scale(q, s.scale));
   if (s.dropout_p > 0) weights = dropout(weights, s.dropout_p, true);
   return matmul(weights, v);
 }
