@@ -147,8 +147,9 @@ Tensor clip_norm(Tensors& gradients, const Scalar& max_norm, bool error_if_nonfi
 
 void clip_value(Tensors& gradients, const Scalar& limit) {
   NoGradGuard no_grad;
+  Tensor high = limit, low = ops::negative(limit);
   for (Tensor& gradient : gradients) {
-    if (gradient.defined()) gradient = gradient.clamp(ops::negative(limit), limit);
+    if (gradient.defined()) gradient = minimum(maximum(gradient, low), high);
   }
 }
 

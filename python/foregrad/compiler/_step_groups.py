@@ -8,8 +8,8 @@ Tensor = _C.Tensor
 def as_groups(params, defaults):
     """Dictionaries with "params" and a value for every setting."""
     if isinstance(params, Tensor):
-        raise TypeError("compile_step: params argument given to the optimizer should be an iterable "
-                        "of Tensors or dicts, but got a Tensor; pass a list")
+        raise TypeError("compile_step: params argument given to the optimizer should be an "
+                        "iterable of Tensors or dicts, but got a Tensor; pass a list")
     if hasattr(params, "parameters") and callable(params.parameters):
         params = params.parameters()
     try:
