@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "ops/arithmetic.h"
 #include "ops/choose.h"
+#include "ops/create.h"
 #include "ops/join.h"
 #include "ops/number.h"
 #include "ops/reduce_spread.h"
@@ -135,7 +136,7 @@ Tensor clip_norm(Tensors& gradients, const Scalar& max_norm, bool error_if_nonfi
   for (const Tensor& gradient : gradients) {
     if (gradient.defined()) norms.push_back(linalg_vector_norm(gradient));
   }
-  if (norms.empty()) return Tensor(0.0);
+  if (norms.empty()) return zeros({});
   Tensor norm = linalg_vector_norm(stack(norms));
   if (error_if_nonfinite) norm = finite_p(norm);
   Tensor scale = ((norm + 1e-6).reciprocal() * max_norm).clamp({}, 1.0);

@@ -152,6 +152,23 @@ def test_parameters_without_gradient_are_left_alone():
     assert step.state[model.w1]["step"].item() == 5
 
 
+def test_a_loss_that_depends_on_no_parameter_changes_nothing():
+    other = filled(3).requires_grad_()
+    parameter = filled(3).requires_grad_()
+    step = compile_step(lambda: other.sum(), [parameter], AdamW(), clip_norm=1.0, fullgraph=True)
+    for _ in range(2):
+        assert step().item() == pytest.approx(other.sum().item())
+    assert parameter.tolist() == filled(3).tolist() and step.state == {}
+    assert step.grad_norm.item() == 0 and step.grad_norm.dtype == fg.float32
+
+
+def test_parameters_of_modules_are_updated():
+    weight = fg.nn.Parameter(filled(3))
+    step = compile_step(lambda x: (weight * x).sum(), [weight], SGD(lr=0.5), fullgraph=True)
+    step(fg.ones(3))
+    assert weight.tolist() == (filled(3) - 0.5).tolist() and type(weight) is fg.nn.Parameter
+
+
 def test_fields_grad_are_neither_read_nor_written():
     model = Model()
     model.w1.grad = fg.ones(6, 5)
