@@ -13,6 +13,7 @@
 #include "base/pool.h"
 #include "base/version.h"
 #include "compile/compile.h"
+#include "compile/step.h"
 #include "ops/activation.h"
 #include "ops/arithmetic.h"
 #include "ops/attention.h"

@@ -1,14 +1,18 @@
 """Captured functions: compile(), and what it is made of."""
 
-from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar, overload
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ParamSpec, Protocol, TypeVar, overload
+
+from foregrad import Tensor
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
 __all__ = ["CaptureError", "Compiled", "compile", "counters", "aot_function", "aot_module",
            "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
-           "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop"]
+           "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
+           "SGD", "AdamW", "CompiledStep", "compile_step"]
 
 class CaptureError(RuntimeError): ...
 
@@ -55,3 +59,45 @@ def aot_module_simplified(mod: Any, args: Any, fw_compiler: _Compiler,
 
 compiled_function = aot_function
 compiled_module = aot_module
+
+@dataclass
+class AdamW:
+    lr: float = ...
+    betas: tuple[float, float] = ...
+    eps: float = ...
+    weight_decay: float = ...
+    amsgrad: bool = ...
+    maximize: bool = ...
+
+@dataclass
+class SGD:
+    lr: float = ...
+    momentum: float = ...
+    dampening: float = ...
+    weight_decay: float = ...
+    nesterov: bool = ...
+    maximize: bool = ...
+
+class _HasParameters(Protocol):
+    def parameters(self) -> Iterable[Tensor]: ...
+
+class CompiledStep:
+    lr: float
+    clip_norm: float | None
+    clip_value: float | None
+    error_if_nonfinite: bool
+    grad_norm: Tensor | None
+    param_groups: list[dict[str, Any]]
+    @property
+    def state(self) -> dict[Tensor, dict[str, Tensor]]: ...
+    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    def state_dict(self) -> dict[str, Any]: ...
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
+
+def compile_step(loss_fn: Callable[..., Any],
+                 params: Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Mapping[str, Tensor]
+                 | Iterable[dict[str, Any]] | _HasParameters,
+                 optimizer: AdamW | SGD, *, clip_norm: float | None = None,
+                 clip_value: float | None = None, error_if_nonfinite: bool = False,
+                 fullgraph: bool = False, backend: Any = None,
+                 disable: bool = False) -> CompiledStep: ...

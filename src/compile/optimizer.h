@@ -1,0 +1,58 @@
+// Optimisers as PyTorch defines them: their settings, and the formula of one update of a parameter.
+//
+//   optim::Numbers numbers = optim::numbers(AdamW{.lr = 1e-3}, step);
+//   optim::adamw_update(parameter, {exp_avg, exp_avg_sq}, gradient, numbers);
+//
+// What changes from step to step is computed in double beforehand and handed over as numbers: a
+// captured update takes them as inputs, and another rate captures nothing anew. The formulas use
+// nothing that a compiler cannot put into one loop over a parameter.
+#pragma once
+
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "tensor/tensor.h"
+
+namespace fg {
+
+struct AdamW {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8, weight_decay = 1e-2;
+  bool amsgrad = false, maximize = false;
+};
+
+struct SGD {
+  double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
+  bool nesterov = false, maximize = false;
+};
+
+using Optimizer = std::variant<AdamW, SGD>;
+
+namespace optim {
+
+// None: that part of the formula is left out.
+using Numbers = std::vector<OptScalar>;
+
+void check(const Optimizer& settings);  // refuses what PyTorch refuses
+// What an optimiser keeps per parameter, by PyTorch's names: tensors like the parameter.
+std::vector<std::string> state_names(const Optimizer& settings);
+
+// Of the `step`-th update of a parameter, counted from 1.
+Numbers numbers(const AdamW& settings, int64_t step);
+Numbers numbers(const SGD& settings, int64_t step);
+// Writes the parameter and its state, without recording. Both begin as zeros.
+void adamw_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
+                  const Numbers& numbers);
+void sgd_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
+                const Numbers& numbers);
+
+// clip_grad_norm_ and clip_grad_value_ for gradients that are not written to; undefined ones are
+// left out. Returns the norm before.
+Tensor clip_norm(Tensors& gradients, const Scalar& max_norm, bool error_if_nonfinite = false);
+void clip_value(Tensors& gradients, const Scalar& limit);
+
+}  // namespace optim
+}  // namespace fg

@@ -1,0 +1,204 @@
+#include "compile/step.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/fail.h"
+#include "ops/copy.h"
+#include "ops/create.h"
+
+namespace fg::compiler {
+
+Tensors gradients_of(const Tensor& loss, const Rules& rules) {
+  if (!loss.defined()) {
+    fail(ErrorKind::type,
+         "compile_step: the loss function returned no tensor; return the loss, or a tuple that "
+         "begins with it");
+  }
+  autograd::GraphPoints parameters;
+  for (const auto& [name, numbers, some, state] : rules) {
+    parameters.insert(parameters.end(), some.begin(), some.end());
+  }
+  return autograd::grad({loss}, parameters, {}, {.allow_unused = true});
+}
+
+Clip clip_of(const StepOptions& options) {
+  if (options.clip_norm && options.clip_value) {
+    fail(ErrorKind::value,
+         "compile_step: got both clip_norm and clip_value; gradients are clipped by one of them");
+  }
+  return {options.clip_norm, options.clip_value, options.error_if_nonfinite};
+}
+
+Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip) {
+  const auto& [max_norm, limit, error_if_nonfinite] = clip;
+  Applied result;
+  if (max_norm) result.norm = optim::clip_norm(gradients, *max_norm, error_if_nonfinite);
+  if (limit) optim::clip_value(gradients, *limit);
+  for (const auto& [name, numbers, parameters, states] : rules) {
+    auto update = name == "AdamW" ? optim::adamw_update : optim::sgd_update;
+    for (size_t i = 0; i < parameters.size(); i++) {
+      const Tensor& gradient = gradients[result.updated.size()];
+      result.updated.push_back(gradient.defined());
+      if (gradient.defined()) update(parameters[i], states[i], gradient, numbers);
+    }
+  }
+  return result;
+}
+
+StepState::StepState(std::vector<ParameterGroup> groups) : groups_(std::move(groups)) {
+  std::set<const TensorImpl*> known;
+  for (size_t i = 0; i < groups_.size(); i++) {
+    optim::check(groups_[i].optimizer);
+    for (const Tensor& parameter : groups_[i].parameters) {
+      if (!parameter.is_leaf()) {
+        fail(ErrorKind::value,
+             "compile_step: can't optimize a non-leaf Tensor; parameters are tensors that no "
+             "function with a gradient computed");
+      }
+      if (!known.insert(parameter.impl()).second) {
+        fail(ErrorKind::value,
+             "compile_step: a parameter of sizes {} is given twice: some parameters appear in more "
+             "than one parameter group, or twice in one",
+             text(parameter.sizes()));
+      }
+      slots_.push_back({parameter, i});
+    }
+  }
+  if (slots_.empty()) {
+    fail(ErrorKind::value,
+         "compile_step: optimizer got an empty parameter list; pass the tensors that are to be "
+         "trained");
+  }
+}
+
+void StepState::set_lr(double lr) {
+  std::vector<ParameterGroup> changed = groups_;
+  for (ParameterGroup& group : changed) {
+    std::visit([&](auto& known) { known.lr = lr; }, group.optimizer);
+    optim::check(group.optimizer);
+  }
+  groups_ = std::move(changed);
+}
+
+void StepState::prepare(Slot& slot) const {
+  size_t wanted = optim::state_names(groups_[slot.group].optimizer).size();
+  if (slot.state.empty() && wanted > 0) slot.steps = 0;
+  while (slot.state.size() < wanted) slot.state.push_back(zeros_like(slot.parameter).detach());
+}
+
+// Steps that have equal numbers count as one: of SGD only the first is special, if at all.
+static int64_t counted_steps(const Optimizer& optimizer, int64_t steps) {
+  if (std::holds_alternative<AdamW>(optimizer)) return steps;
+  return std::get<SGD>(optimizer).momentum == 0 ? 0 : std::min<int64_t>(steps, 1);
+}
+
+static Rule empty_rule(const Optimizer& optimizer, int64_t step) {
+  auto of = [&](const auto& settings) { return optim::numbers(settings, step); };
+  bool adamw = std::holds_alternative<AdamW>(optimizer);
+  return {adamw ? "AdamW" : "SGD", std::visit(of, optimizer), {}, {}};
+}
+
+void StepState::prepare_call() {
+  if (is_capturing()) {
+    fail("compile_step: a step is a program of its own; call it outside of compiled functions");
+  }
+  for (const ParameterGroup& group : groups_) optim::check(group.optimizer);
+  bool any = false;
+  for (Slot& slot : slots_) {
+    if (slot.parameter.requires_grad()) prepare(slot);
+    any |= slot.parameter.requires_grad();
+  }
+  if (any) return;
+  fail(ErrorKind::value,
+       "compile_step: none of the parameters requires a gradient; call requires_grad_() on what is "
+       "to be trained");
+}
+
+Rules StepState::next_rules() {
+  prepare_call();
+  Rules rules;
+  std::vector<std::vector<size_t>> members;
+  std::map<std::pair<size_t, int64_t>, size_t> known;  // by group and how far it is
+  for (size_t i = 0; i < slots_.size(); i++) {
+    const Slot& slot = slots_[i];
+    if (!slot.parameter.requires_grad()) continue;
+    const Optimizer& optimizer = groups_[slot.group].optimizer;
+    int64_t steps = counted_steps(optimizer, slot.steps);
+    auto [place, fresh] = known.try_emplace({slot.group, steps}, rules.size());
+    if (fresh) {
+      rules.push_back(empty_rule(optimizer, steps + 1));
+      members.emplace_back();
+    }
+    auto& [name, numbers, parameters, states] = rules[place->second];
+    parameters.push_back(slot.parameter);
+    auto used = static_cast<std::ptrdiff_t>(optim::state_names(optimizer).size());
+    states.emplace_back(slot.state.begin(), slot.state.begin() + used);
+    members[place->second].push_back(i);
+  }
+  order_.clear();
+  for (const auto& some : members) order_.insert(order_.end(), some.begin(), some.end());
+  return rules;
+}
+
+void StepState::advance(const std::vector<int>& updated) {
+  for (size_t i = 0; i < order_.size(); i++) slots_[order_[i]].steps += updated[i];
+}
+
+StepState::Named StepState::state(size_t parameter) const {
+  const Slot& slot = slots_.at(parameter);
+  const Optimizer& optimizer = groups_[slot.group].optimizer;
+  Named result;
+  if (slot.steps == 0) return result;
+  std::vector<std::string> names = optim::state_names(optimizer);
+  for (size_t i = 0; i < std::min(names.size(), slot.state.size()); i++) {
+    result[names[i]] = slot.state[i];
+  }
+  if (std::holds_alternative<AdamW>(optimizer)) {
+    result["step"] = full({}, static_cast<double>(slot.steps), kFloat32);
+  }
+  return result;
+}
+
+void StepState::load(size_t parameter, const Named& state) {
+  Slot& slot = slots_.at(parameter);
+  const Optimizer& optimizer = groups_[slot.group].optimizer;
+  if (state.empty()) {
+    slot.state.clear();
+    slot.steps = 0;
+    return;
+  }
+  auto find = [&](const std::string& name) {
+    auto found = state.find(name);
+    if (found != state.end() && found->second.defined()) return found->second;
+    fail(ErrorKind::value,
+         "load_state: '{}' is missing in the state of parameter {}; it was saved by another "
+         "optimiser",
+         name, parameter);
+  };
+  prepare(slot);
+  std::vector<std::string> names = optim::state_names(optimizer);
+  for (size_t i = 0; i < names.size(); i++) {
+    Tensor value = find(names[i]);
+    if (value.sizes() != slot.parameter.sizes()) {
+      fail(ErrorKind::value, "load_state: '{}' of parameter {} has sizes {}; expected {}", names[i],
+           parameter, text(value.sizes()), text(slot.parameter.sizes()));
+    }
+    slot.state[i].copy_(value.detach());
+  }
+  slot.steps = std::holds_alternative<AdamW>(optimizer)
+                   ? static_cast<int64_t>(find("step").item().to_double())
+                   : 1;
+}
+
+size_t StepState::place_of(const Tensor& parameter) const {
+  for (size_t i = 0; i < slots_.size(); i++) {
+    if (slots_[i].parameter.is_same(parameter)) return i;
+  }
+  fail(ErrorKind::value,
+       "compile_step: a tensor of sizes {} is no parameter of this step; pass one of those that "
+       "the step was made with",
+       text(parameter.sizes()));
+}
+
+}  // namespace fg::compiler
