@@ -159,10 +159,10 @@ std::string steps_chart(const GraphReport& report) {
     skipped += width;  // pieces that cannot be seen are drawn with the next
     if (skipped < 0.1) continue;
     out += fmt::format(
-        R"(<rect class="piece {}" x="{:.2f}" y="2" width="{:.2f}" height="42"><title>step {}: {})"
+        R"(<rect class="{}{}" x="{:.2f}" y="2" width="{:.2f}" height="42"><title>step {}: {})"
         "\n{}</title></rect>",
-        kind_of(report, step), x, skipped, i + 1, seconds_text(report.seconds[i]),
-        escaped(step.name));
+        skipped < 2 ? "" : "piece ", kind_of(report, step), x, skipped, i + 1,
+        seconds_text(report.seconds[i]), escaped(step.name));
     x += skipped;
     skipped = 0;
   }

@@ -9,8 +9,9 @@ std::string page(const Report& report);
 
 // Its parts, each a piece of HTML.
 std::string escaped(std::string_view text);
-std::string bytes_text(int64_t bytes);     // "1.5 MiB"
-std::string seconds_text(double seconds);  // "12.3 µs"
+std::string bytes_text(int64_t bytes);         // "1.5 MiB"
+std::string seconds_text(double seconds);      // "12.3 µs"
+std::string compact(const std::string& name);  // "add add add mul" as "add×3 mul"
 std::string plural(size_t count, const char* what);
 std::string type_text(const ir::ValueInfo& info);
 // A title over something that is folded away at first.

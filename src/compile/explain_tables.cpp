@@ -2,8 +2,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 
 #include "base/error.h"
 #include "compile/explain_page.h"
@@ -64,7 +66,7 @@ std::string work_rows(const GraphReport& report, std::span<const Work> works) {
         R"(<tr><td class="mono">{}</td><td class="short">{}</td><td class="number">{}</td>)"
         R"(<td class="number">{}</td><td style="width:22%"><span class="share {}" )"
         R"(style="width:{:.1f}%"></span> <small>{:.1f} %</small></td></tr>)",
-        escaped(work.name), kernel, work.count,
+        escaped(compact(work.name)), kernel, work.count,
         report.seconds.empty() ? "" : seconds_text(work.seconds), work.kind,
         65 * work.seconds / most, share);
   }
@@ -103,7 +105,7 @@ std::string kernel_part(const GraphReport& report, size_t index) {
   }
   std::string title = fmt::format(
       "<code>{}</code> &nbsp; {} <span class=\"muted\">— {}, used {}×{}</span>", kernel.name,
-      escaped(first->name.substr(0, 90)), plural(first->operations.size(), "operation"), count,
+      escaped(compact(first->name)), plural(first->operations.size(), "operation"), count,
       report.seconds.empty() ? "" : ", " + seconds_text(seconds));
   std::string where;
   for (uint32_t operation : first->operations) {
@@ -170,6 +172,26 @@ ir::Graph beginning_of(const ir::Graph& graph, size_t count) {
 }
 
 }  // namespace
+
+std::string compact(const std::string& name) {
+  std::istringstream words(name);
+  std::string out, last, word;
+  int count = 0;
+  auto put = [&] {
+    if (count > 0) out += (out.empty() ? "" : " ") + last;
+    if (count > 1) out += fmt::format("×{}", count);
+  };
+  while (words >> word) {
+    if (word != last || !std::isalpha(static_cast<unsigned char>(word[0]))) {  // sizes stay
+      put();
+      count = 0;
+    }
+    last = word;
+    count++;
+  }
+  put();
+  return out;
+}
 
 std::string steps_table(const GraphReport& report) {
   std::vector<Work> works = work_of(report);

@@ -153,6 +153,7 @@ TEST(Explain, amounts_are_for_people) {
   EXPECT_EQ(bytes_text(512 << 20), "512 MiB");
   EXPECT_EQ(seconds_text(12.3e-6), "12.3 µs");
   EXPECT_EQ(seconds_text(0.0456), "45.60 ms");
+  EXPECT_EQ(compact("add add add mul add [3, 3, 3, 3] -> []"), "add×3 mul add [3, 3, 3, 3] -> []");
   EXPECT_EQ(escaped("a<b>&\"c\""), "a&lt;b&gt;&amp;&quot;c&quot;");
 }
 
