@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/fail.h"
 #include "base/interrupt.h"
@@ -148,6 +149,7 @@ std::vector<const Tensor*> Executable::find_constants() const {
 }
 
 void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) {
+  std::optional<timing::Phase> phase("make loops");
   Surroundings around{graph_, memory_.stored, find_constants()};
   std::map<std::string, std::string> names;  // of kernels, by text
   std::vector<std::string> name_of_step;
@@ -179,6 +181,7 @@ void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) 
     to_build.push_back({name, kernels.back().get()});
   }
   kernels_ = to_build.size();
+  phase.reset();
   if (to_build.empty()) return;
   library_ = std::make_unique<Library>(build(to_build, level()));
   for (size_t i = 0; i < steps_.size(); i++) {
