@@ -3,27 +3,26 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <mutex>
-#include <string>
-#include <vector>
 
 #include "base/log.h"
 #include "base/settings.h"
 
-namespace fg::trace {
+namespace fg::timing {
 
 std::atomic<State> state{State::unread};
 
 namespace {
 
 struct Event {
-  const char* category;
-  std::string name;
-  int64_t begin, end;
+  Time time;
   int thread;
 };
+
+thread_local Collector* collector = nullptr;  // the innermost of this thread
 
 int64_t now() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(
@@ -60,12 +59,14 @@ class Events {
     }
     std::fputs("[\n", file);
     const char* separator = "";
-    for (const Event& event : events_) {
+    for (const auto& [time, thread] : events_) {
+      std::string arguments =
+          time.note.empty() ? "" : fmt::format(R"(,"args":{{"note":"{}"}})", quoted(time.note));
       fmt::print(
           file,
-          R"({}{{"ph":"X","cat":"{}","name":"{}","ts":{:.3f},"dur":{:.3f},"pid":{},"tid":{}}})",
-          separator, event.category, quoted(event.name), 1e-3 * static_cast<double>(event.begin),
-          1e-3 * static_cast<double>(event.end - event.begin), owner_, event.thread);
+          R"({}{{"ph":"X","cat":"{}","name":"{}","ts":{:.3f},"dur":{:.3f},"pid":{},"tid":{}{}}})",
+          separator, time.category, quoted(time.name), 1e-3 * static_cast<double>(time.begin),
+          1e6 * time.seconds(), owner_, thread, arguments);
       separator = ",\n";
     }
     std::fputs("\n]\n", file);
@@ -89,12 +90,25 @@ Events& events() {
 
 }  // namespace
 
-bool read_state() {
-  bool on = !settings::text(settings::Id::trace).empty();
-  if (on) events();  // made before what it outlives, so that it is written
+static bool writes_file() {
+  static bool wanted = !settings::text(settings::Id::trace).empty();
+  return wanted;
+}
+
+// How many collectors want everything; hot code is measured while there is one.
+static std::mutex watchers_mutex;
+static int watchers = 0;
+
+static bool update_state(int more_watchers) {
+  std::scoped_lock lock(watchers_mutex);
+  watchers += more_watchers;
+  if (writes_file()) events();  // made before what it outlives, so that it is written
+  bool on = writes_file() || watchers > 0;
   state.store(on ? State::on : State::off, std::memory_order_relaxed);
   return on;
 }
+
+bool read_state() { return update_state(0); }
 
 void Span::begin(const char* category, std::string_view name) {
   category_ = category;
@@ -102,6 +116,41 @@ void Span::begin(const char* category, std::string_view name) {
   begin_ = now();
 }
 
-void Span::end() { events().add({category_, std::string(name_), begin_, now(), thread_number()}); }
+void Span::end(std::string note) {
+  Time time{category_, std::string(name_), std::move(note), begin_, now()};
+  category_ = nullptr;
+  if (collector) {
+    collector->times_.push_back(time);
+    collector->times_.back().begin -= collector->begin_;
+    collector->times_.back().end -= collector->begin_;
+  }
+  if (writes_file()) events().add({std::move(time), thread_number()});
+}
 
-}  // namespace fg::trace
+Collector::Collector(Of what) : what_(what), begin_(now()), outer_(collector) {
+  collector = this;
+  if (what_ == Of::everything) update_state(1);
+}
+
+Collector::~Collector() {
+  collector = outer_;
+  if (what_ == Of::everything) update_state(-1);
+}
+
+std::vector<Time> Collector::take() {
+  std::vector<Time> result = std::move(times_);
+  times_.clear();
+  // Spans end from the inside out; of two that began at once the longer is around the other.
+  std::stable_sort(result.begin(), result.end(), [](const Time& a, const Time& b) {
+    return a.begin != b.begin ? a.begin < b.begin : a.end > b.end;
+  });
+  std::vector<int64_t> around;
+  for (Time& time : result) {
+    while (!around.empty() && around.back() < time.end) around.pop_back();
+    time.depth = static_cast<int>(around.size());
+    around.push_back(time.end);
+  }
+  return result;
+}
+
+}  // namespace fg::timing

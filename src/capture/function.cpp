@@ -6,6 +6,7 @@
 #include "autograd/meta.h"
 #include "autograd/op_node.h"
 #include "autograd/saved_value.h"
+#include "base/trace.h"
 #include "ir/run.h"
 #include "tensor/geometry.h"
 
@@ -210,6 +211,7 @@ Tensors add_tangents(const Function& function, const Tangents& kinds, Function& 
 
 Function gradient_of(const Function& function, const Tangents& kinds, bool again,
                      const Tensors* inputs, const std::vector<bool>& wanted) {
+  timing::Phase phase("capture gradient");
   std::scoped_lock lock(*function.mutex);
   Tracer& tracer = function.trace->tracer;
   Function result;

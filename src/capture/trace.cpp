@@ -2,6 +2,7 @@
 
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "base/trace.h"
 #include "capture/analysis.h"
 #include "capture/line.h"
 
@@ -30,6 +31,7 @@ static void refuse_hooked(const Trace& trace) {
 
 std::unique_ptr<Trace> trace(const Body& body, const Tensors& arguments,
                              const TraceOptions& options) {
+  timing::Phase phase("capture");
   auto result = std::make_unique<Trace>();
   Tracer& tracer = result->tracer;
   tracer.on_lift = options.on_lift;

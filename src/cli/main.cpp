@@ -1,5 +1,5 @@
-// The command `foregrad`: says what this build of the library has. This is the only file that
-// includes CLI11, which takes long to compile.
+// The command `foregrad`: says what this build of the library has, and explains graphs. This is the
+// only file that includes CLI11, which takes long to compile.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
@@ -15,6 +15,16 @@ void add_listing(CLI::App& app, const char* name, const char* help, void (*print
   command->callback([=] { print(command->count("--json") > 0); });
 }
 
+void add_explain(CLI::App& app, fg::cli::ExplainOptions& options) {
+  CLI::App* command = app.add_subcommand(
+      "explain", "Compile a graph in its text form and show what came of it as a page of HTML.");
+  command->add_option("FILE", options.file, "The graph, as graphs() of a compiled function has it.")
+      ->required();
+  command->add_option("-o,--output", options.output, "Where the page goes; default: FILE.html.");
+  command->add_flag("--json", options.json, "One JSON document instead, to standard output.");
+  command->callback([&options] { fg::cli::explain(options); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -23,6 +33,8 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   add_listing(app, "ops", "List every function and every primitive.", fg::cli::print_ops);
   add_listing(app, "settings", "List every FOREGRAD_* setting.", fg::cli::print_settings);
+  fg::cli::ExplainOptions explained;
+  add_explain(app, explained);
   try {
     CLI11_PARSE(app, argc, argv);
   } catch (const std::exception& e) {

@@ -9,6 +9,7 @@
 #include <filesystem>
 
 #include "base/fail.h"
+#include "base/trace.h"
 #include "ir/runtime.h"
 
 namespace fg::codegen {
@@ -61,6 +62,7 @@ using BuildObject = std::string* (*)(const std::vector<NamedKernel>*, Level);
 
 BuildObject generator() {
   static BuildObject found = [] {
+    timing::Phase phase("load generator");
     std::string path = generator_path();
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail("the code generator cannot be loaded: {}", dlerror());
@@ -76,12 +78,18 @@ const void* const services[] = {
     reinterpret_cast<const void*>(&copy), reinterpret_cast<const void*>(&scatter)};
 
 std::string build(const std::vector<NamedKernel>& kernels, Level level) {
-  std::unique_ptr<std::string> bytes(generator()(&kernels, level));
+  BuildObject build_object = generator();
+  timing::Phase phase("generate code");
+  std::unique_ptr<std::string> bytes(build_object(&kernels, level));
   release_code_of("libLLVM");
+  phase.note(fmt::format("{} kernels, {} bytes", kernels.size(), bytes->size()));
   return std::move(*bytes);
 }
 
-Library::Library(const std::string& bytes, CodeFile file) : handle_(load_code(bytes, file)) {}
+Library::Library(const std::string& bytes, CodeFile file) {
+  timing::Phase phase("load");
+  handle_ = load_code(bytes, file);
+}
 
 Library::~Library() { dlclose(handle_); }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/fail.h"
 #include "base/interrupt.h"
@@ -83,17 +84,28 @@ void check_constant_sizes(const ir::Graph& graph) {
 
 }  // namespace
 
-Executable::Executable(ir::Graph graph) : graph_(std::move(graph)) {
+Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(graph)) {
   check_constant_sizes(graph_);
-  places_ = passes::find_places(graph_);
-  std::vector<Group> groups = passes::fuse(graph_, places_);
-  memory_ = passes::plan_memory(graph_, places_, groups);
+  std::vector<Group> groups;
+  {
+    timing::Phase phase("fuse");
+    places_ = passes::find_places(graph_);
+    groups = passes::fuse(graph_, places_);
+  }
+  {
+    timing::Phase phase("plan memory");
+    memory_ = passes::plan_memory(graph_, places_, groups);
+  }
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
   }
   find_overwritten(groups);
   find_kept();
-  make_steps(groups);
+  make_steps(groups, listing);
+  if (!listing) return;
+  listing->places = places_;
+  listing->memory = memory_;
+  listing->kept = kept_;
 }
 
 void Executable::find_kept() {
@@ -136,7 +148,8 @@ std::vector<const Tensor*> Executable::find_constants() const {
   return constants;
 }
 
-void Executable::make_steps(const std::vector<Group>& groups) {
+void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) {
+  std::optional<timing::Phase> phase("make loops");
   Surroundings around{graph_, memory_.stored, find_constants()};
   std::map<std::string, std::string> names;  // of kernels, by text
   std::vector<std::string> name_of_step;
@@ -151,6 +164,7 @@ void Executable::make_steps(const std::vector<Group>& groups) {
     std::string& name = name_of_step.emplace_back();
     step.operation = group.operations[0];
     step.name = name_of(group);
+    if (listing) listing->add_step(step.name, group);
     if (!group.loop) continue;
     loops_++;
     Loop loop = make_loop(around, group);
@@ -162,11 +176,13 @@ void Executable::make_steps(const std::vector<Group>& groups) {
     auto [found, is_new] =
         names.try_emplace(loop.kernel.text(), "k" + std::to_string(names.size()));
     name = found->second;
+    if (listing) listing->add_loop(name, loop);
     if (!is_new) continue;
     kernels.push_back(std::make_unique<LoopKernel>(std::move(loop.kernel)));
     to_build.push_back({name, kernels.back().get()});
   }
   kernels_ = to_build.size();
+  phase.reset();
   if (to_build.empty()) return;
   library_ = std::make_unique<Library>(build(to_build, level()));
   for (size_t i = 0; i < steps_.size(); i++) {
@@ -225,7 +241,7 @@ class Executable::Call {
   }
 
   void run(const Step& step) {
-    trace::Span span("step", step.name);
+    timing::Span span("step", step.name);
     if (step.function)
       run_loop(step);
     else

@@ -3,13 +3,15 @@
 #pragma once
 
 #include "codegen/build.h"
+#include "codegen/listing.h"
 #include "passes/plan_memory.h"
 
 namespace fg::codegen {
 
 class Executable {
  public:
-  explicit Executable(ir::Graph graph);
+  // With a listing it says there what it does.
+  explicit Executable(ir::Graph graph, Listing* listing = nullptr);
   const ir::Graph& graph() const { return graph_; }
   // As ir::Runner::run, with the same bits. Thread-safe.
   Tensors run(Tensors inputs) const;
@@ -38,7 +40,7 @@ class Executable {
 
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
-  void make_steps(const std::vector<passes::Group>& groups);
+  void make_steps(const std::vector<passes::Group>& groups, Listing* listing);
   void add_reductions(const passes::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;
   std::string name_of(const passes::Group& group) const;

@@ -5,6 +5,8 @@
 
 #include "base/fail.h"
 #include "base/log.h"
+#include "base/trace.h"
+#include "compile/explain_page.h"
 #include "compile/version.h"
 
 namespace fg::compiler {
@@ -60,6 +62,14 @@ class Versions {
 
   bool reads_numbers() const { return reads_numbers_; }
 
+  Report report() {
+    std::scoped_lock lock(mutex_);
+    Report report{options_.name, refused_};
+    if (entries_.empty() && refused_.empty()) report.note = "It was not called yet.";
+    for (const auto& entry : entries_) report.versions.push_back(explain_version(*entry->version));
+    return report;
+  }
+
   std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
                                  const Tensors& parameters, const FlatBody& body) {
     Different different(arguments);
@@ -91,6 +101,7 @@ class Versions {
   }
 
   Entry* find(const std::string& key, const Different& different, const Tensors& parameters) {
+    timing::Span span("call", "find version");
     for (auto& entry : entries_) {
       if (entry->key != key || entry->places != different.places) {
         difference_ = "other numbers, texts or equal arguments";
@@ -179,6 +190,8 @@ class Versions {
   std::string refused_, difference_;
   std::atomic<bool> reads_numbers_ = false;
 };
+
+std::string explain(Versions& versions) { return page(versions.report()); }
 
 bool reads_numbers(const Versions& versions) { return versions.reads_numbers(); }
 

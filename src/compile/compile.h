@@ -41,6 +41,9 @@ std::optional<FlatResult> call_version(Versions& versions, const std::string& ke
                                        const Tensors& arguments, const Tensors& parameters,
                                        const FlatBody& body);
 
+// A page of HTML: what was compiled, and where its time and memory go.
+std::string explain(Versions& versions);
+
 // Whether the function asked for the value of a number that was to be an input.
 bool reads_numbers(const Versions& versions);
 
@@ -66,6 +69,10 @@ class CompiledFunction {
     else
       return returned<Args...>(call(args...));
   }
+
+  // A page of HTML about all versions there are: what was compiled, and where its time and memory
+  // go. Takes about as long as compiling them did.
+  std::string explain() const { return compiler::explain(*versions_); }
 
  private:
   // A function that returns nothing is one that returns no tensors.

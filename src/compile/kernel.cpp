@@ -5,6 +5,7 @@
 #include "autograd/active_hooks.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "base/trace.h"
 #include "compile/kernel_node.h"
 #include "ir/run.h"
 #include "passes/passes.h"
@@ -103,7 +104,10 @@ void Kernel::plan_gradient(Forward& forward) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
   Function gradient = capture::gradient_of(function_, all, false);
   std::scoped_lock lock(*function_.mutex);
-  forward.saved = options_.partition(joint(gradient));
+  {
+    timing::Phase phase("partition");
+    forward.saved = options_.partition(joint(gradient));
+  }
   forward.varies = find_varying(function_, gradient);
   forward.watched = gradient.reads_outputs;
   forward.reach = capture::reach_of(function_);
@@ -200,6 +204,13 @@ ir::Graph Kernel::cut_backward(const Function& gradient) const {
   return ir::cut(function_.trace->tracer.graph, inputs, outputs);
 }
 
+ir::Graph Kernel::backward_graph(const Function& gradient, std::vector<size_t>& saved) const {
+  ir::Graph graph = cut_backward(gradient);
+  finish(graph, "backward");
+  saved = drop_unused_inputs(graph, training_->saved.size());
+  return graph;
+}
+
 std::vector<size_t> Kernel::watched_by(const Function& gradient) const {
   std::vector<size_t> watched = gradient.reads_inputs;
   for (size_t i : gradient.reads_outputs) watched.push_back(function_.inputs.size() + i);
@@ -207,15 +218,16 @@ std::vector<size_t> Kernel::watched_by(const Function& gradient) const {
 }
 
 Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
+  timing::Collector collector;
   Function gradient =
       capture::gradient_of(function_, request.tangents, false, &inputs, request.wanted);
   std::scoped_lock lock(*function_.mutex);
   Backward result;
-  ir::Graph graph = cut_backward(gradient);
-  finish(graph, "backward");
-  result.saved = drop_unused_inputs(graph, training_->saved.size());
+  ir::Graph graph = backward_graph(gradient, result.saved);
   result.run = options_.backward(graph);
   result.watched = watched_by(gradient);
+  result.graph = std::move(graph);
+  result.phases = collector.take();
   return result;
 }
 
@@ -252,6 +264,7 @@ const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inp
 Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
                      Ref<KernelNode>* made) {
   Forward& forward = this->forward(record);
+  timing::Span span("call", "forward");
   Tensors given = inputs;
   for (const Tensors* more : {&known, &seeds})
     given.insert(given.end(), more->begin(), more->end());

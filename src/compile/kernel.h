@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/trace.h"
 #include "capture/function.h"
 #include "compile/backend.h"
 #include "passes/partition.h"
@@ -30,6 +31,8 @@ struct Backward {
   GraphCallable run;
   std::vector<size_t> saved;    // which of the saved values it reads
   std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
+  ir::Graph graph;              // to look at, as what follows
+  std::vector<timing::Time> phases;
 };
 
 class KernelNode;
@@ -66,6 +69,21 @@ class Kernel : public Counted {
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
 
+  // To look at: a graph that was made ready to run, after the passes.
+  struct Made {
+    std::string title;
+    ir::Graph graph;
+    std::vector<timing::Time> phases;  // of a backward; a forward is made with its version
+  };
+  // The forward, then the backwards that were asked for: if none was, the one that most will be.
+  // What is differentiated again has its own.
+  std::vector<Made> made();
+  struct SavedInfo {
+    ir::ValueId value;  // of the recorded forward's graph
+    std::string from, why;
+  };
+  std::vector<SavedInfo> saved();  // of a recorded forward
+
  private:
   friend class KernelNode;
   // What the forward keeps: an input, an output, or a value of its own.
@@ -100,6 +118,8 @@ class Kernel : public Counted {
   const Again& gradient(const Request& request, const Tensors& inputs);
   std::vector<size_t> watched_by(const capture::Function& gradient) const;
   ir::Graph cut_backward(const capture::Function& gradient) const;
+  // After the passes, and which of the saved values it reads.
+  ir::Graph backward_graph(const capture::Function& gradient, std::vector<size_t>& saved) const;
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;

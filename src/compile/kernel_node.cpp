@@ -125,6 +125,7 @@ Tensors KernelNode::run(const Request& request, Tensors tangents) {
     }
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
+  timing::Span span("call", "backward");
   return backward.run(std::move(inputs));
 }
 

@@ -100,6 +100,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     : grad_mode_(modes.grad_enabled),
       inference_mode_(modes.inference),
       default_dtype_(default_dtype()) {
+  timing::Collector collector;
   trace_ = capture::trace(body, arguments, options);
   refuse_shared_writes(*trace_);
   capture::Function function = capture::function_of(trace_);
@@ -137,6 +138,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   bool changes = !trace_->mutations.empty() || !trace_->bumps.empty();
   if (changes) aliases_ = alias_pattern(inputs);
   trace_->tracer.forget_outside();
+  phases_ = collector.take();
 }
 
 bool Version::matches(const Tensors& inputs) const {
@@ -159,6 +161,15 @@ std::string Version::difference(const Tensors& inputs) const {
     if (!found.empty()) return fmt::format("tensor {} has {}", i, found);
   }
   return matches(inputs) ? "" : "other inputs share memory";
+}
+
+std::vector<std::string> Version::conditions() const {
+  std::vector<std::string> result;
+  result.push_back(fmt::format("gradients are {}recorded", grad_mode_ ? "" : "not "));
+  if (inference_mode_) result.push_back("inference mode is on");
+  result.push_back(fmt::format("the default dtype is {}", name(default_dtype_)));
+  if (!aliases_.empty()) result.push_back("the same inputs share memory: some are written to");
+  return result;
 }
 
 std::string Version::text() const { return kernel_->forward_graph(records_).text(); }

@@ -41,6 +41,11 @@ class Version {
   Kernel& kernel() const { return *kernel_; }
   std::string text() const;  // of the graph of its forward
 
+  // What a call must look like, for people: per input, and beside the inputs.
+  const std::vector<TensorGuard>& guards() const { return guards_; }
+  std::vector<std::string> conditions() const;
+  const std::vector<timing::Time>& phases() const { return phases_; }  // of capturing it
+
  private:
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
@@ -58,6 +63,7 @@ class Version {
   std::vector<ir::Role> lifted_roles_;
   std::vector<TensorGuard> guards_;
   std::vector<size_t> aliases_;  // empty: it does not matter
+  std::vector<timing::Time> phases_;
   bool grad_mode_, inference_mode_, records_;
   DType default_dtype_;
 };

@@ -1,12 +1,15 @@
 // Running Graphviz.
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "base/fail.h"
 #include "ir/picture.h"
@@ -53,8 +56,22 @@ class Scratch {
   int descriptor_;
 };
 
+using Clock = std::chrono::steady_clock;
+
+// As waitpid; a child that is still there at `end` is ended.
+pid_t wait_until(pid_t child, int& status, Clock::time_point end) {
+  while (Clock::now() < end) {
+    pid_t ended = waitpid(child, &status, WNOHANG);
+    if (ended != 0) return ended;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  kill(child, SIGKILL);
+  return waitpid(child, &status, 0);
+}
+
 // Whether it ended well.
-bool run_dot(const Scratch& input, const Scratch& output, const Scratch& errors) {
+bool run_dot(const Scratch& input, const Scratch& output, const Scratch& errors,
+             Clock::time_point end) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, input.descriptor(), STDIN_FILENO);
@@ -72,7 +89,7 @@ bool run_dot(const Scratch& input, const Scratch& output, const Scratch& errors)
         std::strerror(refused));
   }
   int status = 0;
-  while (waitpid(child, &status, 0) < 0) {
+  while (wait_until(child, status, end) < 0) {
     if (errno != EINTR) return true;  // somebody else took the status; the output will tell
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
@@ -80,10 +97,16 @@ bool run_dot(const Scratch& input, const Scratch& output, const Scratch& errors)
 
 }  // namespace
 
-std::string svg(const Graph& graph) {
+std::string svg(const Graph& graph, double seconds) {
   Scratch input, output, errors;
   input.fill(dot(graph));
-  bool well = run_dot(input, output, errors);
+  std::chrono::duration<double> limit(seconds);
+  auto end = Clock::now() + std::chrono::duration_cast<Clock::duration>(limit);
+  bool well = run_dot(input, output, errors, seconds > 0 ? end : Clock::time_point::max());
+  if (!well && seconds > 0 && Clock::now() >= end) {
+    fail("svg: Graphviz's program 'dot' takes longer than {} s for {} operations; draw fewer",
+         seconds, graph.operations.size());
+  }
   std::string result = output.content();
   if (!well || result.empty()) fail("svg: Graphviz's program 'dot' failed: {}", errors.content());
   return result;

@@ -2,6 +2,7 @@
 #include <chrono>
 
 #include "base/log.h"
+#include "base/trace.h"
 #include "passes/passes.h"
 
 namespace fg::passes {
@@ -30,9 +31,17 @@ std::vector<PassTiming> run_passes(ir::Graph& graph, const char* what) {
   for (const Pass& pass : kPasses) {
     size_t before = graph.operations.size();
     auto start = Clock::now();
-    pass.run(graph);
+    {
+      timing::Phase phase(pass.name);
+      pass.run(graph);
+      phase.note(std::to_string(before) + " operations, then " +
+                 std::to_string(graph.operations.size()));
+    }
     std::chrono::duration<double> seconds = Clock::now() - start;
-    ir::verify(graph, pass.name);
+    {
+      timing::Span span("phase", "verify");
+      ir::verify(graph, pass.name);
+    }
     timings.push_back({pass.name, seconds.count(), before, graph.operations.size()});
     if (!log) continue;
     logging::write<"{}, after {} ({:.3f} ms, {} of {} operations):\n{}">(

@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "compile/counters.h"
+#include "compile/explain_page.h"
 #include "compile/version.h"
 #include "ops/number.h"
 #include "passes/plan.h"
@@ -180,12 +181,41 @@ nb::tuple nodes_of(const PythonGraph& self) {
   return nb::tuple(nodes);
 }
 
+PythonGraph python_graph(const ir::Graph& graph) {
+  return {graph, std::make_shared<ir::Runner>(graph)};
+}
+
+// (title, graph) of everything that was made of a version.
+nb::list graphs_of(Version& self) {
+  nb::list result;
+  for (compiler::Kernel::Made& made : self.kernel().made()) {
+    result.append(nb::make_tuple(made.title, python_graph(made.graph)));
+  }
+  return result;
+}
+
+// `versions`: (version, texts that say when Python uses it).
+std::string explain(const std::string& name, const std::string& note, const nb::list& versions) {
+  compiler::Report report{name, note};
+  for (nb::handle one : versions) {
+    auto& version = nb::cast<Version&>(one[nb::int_(0)]);
+    auto conditions = nb::cast<std::vector<std::string>>(one[nb::int_(1)]);
+    {
+      MayRelease released;
+      report.versions.push_back(compiler::explain_version(version));
+    }
+    auto& all = report.versions.back().conditions;
+    all.insert(all.end(), conditions.begin(), conditions.end());
+  }
+  return compiler::page(report);
+}
+
 void add_graph(nb::module_& module) {
   nb::class_<PythonGraph>(module, "Graph")
       .def("__init__",
            [](PythonGraph* self, const std::string& text) {
              ir::Graph graph = ir::parse_graph(text);
-             new (self) PythonGraph{graph, std::make_shared<ir::Runner>(graph)};
+             new (self) PythonGraph(python_graph(graph));
            })
       .def_prop_ro("code", [](const PythonGraph& self) { return self.graph.text(); })
       .def("__str__", [](const PythonGraph& self) { return self.graph.text(); })
@@ -204,6 +234,7 @@ void add_capture(nb::module_& module) {
            nb::arg("partition"))
       .def("matches",
            [](const Version& self, nb::object inputs) {
+             timing::Span span("call", "find version");
              return self.matches(tensors_of(inputs.ptr(), "a captured function"));
            })
       .def("difference",
@@ -219,9 +250,9 @@ void add_capture(nb::module_& module) {
                    })
       .def("graph",
            [](Version& self, bool training) {
-             ir::Graph graph = self.kernel().forward_graph(training);
-             return PythonGraph{graph, std::make_shared<ir::Runner>(graph)};
+             return python_graph(self.kernel().forward_graph(training));
            })
+      .def("graphs", graphs_of)
       .def_prop_ro("plan", [](Version& self) { return self.kernel().plan(); });
   nb::class_<Guards>(module, "TensorGuards")
       .def("__init__",
@@ -258,6 +289,7 @@ void add_capture(nb::module_& module) {
     return nb::make_tuple(counters.captured, counters.calls, counters.eager, reasons,
                           counters.interpreted);
   });
+  module.def("explain", explain);
   module.def("check_backend", [](const std::string& name) { (void)compiler::backend_named(name); });
   module.def("count_capture", compiler::count_capture);
   module.def("count_call", compiler::count_call);

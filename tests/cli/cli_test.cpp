@@ -1,6 +1,9 @@
 // Runs the command `foregrad` as a user does.
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "base/version.h"
@@ -11,6 +14,35 @@ namespace {
 Outcome foregrad(const std::string& arguments) {
   return run_command(std::string(FOREGRAD_CLI) + " " + arguments);
 }
+
+// A folder of its own, gone with the test.
+class Folder {
+ public:
+  Folder() { path_ = mkdtemp(name_); }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  std::string file(const std::string& name, const std::string& text = "") const {
+    std::string path = path_ + "/" + name;
+    if (!text.empty()) std::ofstream(path) << text;
+    return path;
+  }
+
+ private:
+  char name_[32] = "/tmp/foregrad-cli-XXXXXX";
+  std::string path_;
+};
+
+std::string content(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+constexpr const char* kGraph =
+    "graph(%0: float32[8] argument 0 \"x\") {\n"
+    "  %1: float32[8] = sin(%0) at \"model.py:3\"\n"
+    "  %2: float32[8] = mul(%1, %0)\n"
+    "  %3: float32[1] = sum(%2; dim=[0], keepdim=true)\n"
+    "  return %3: output 0\n"
+    "}\n";
 
 }  // namespace
 
@@ -25,6 +57,7 @@ TEST(Cli, help_names_every_subcommand) {
   EXPECT_EQ(outcome.status, 0);
   EXPECT_NE(outcome.output.find("ops "), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("settings "), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("explain "), std::string::npos) << outcome.output;
 }
 
 TEST(Cli, an_unknown_subcommand_fails) { EXPECT_NE(foregrad("dance").status, 0); }
@@ -73,4 +106,64 @@ TEST(Cli, ops_as_json_has_schema_and_documentation_of_every_function_and_kind_of
   }
   EXPECT_GT(document["primitives"].size(), 0u);
   for (const auto& row : document["primitives"]) EXPECT_NE(row["kind"], "") << row;
+}
+
+TEST(Cli, explain_writes_a_page_beside_the_graph_or_where_it_is_told_to) {
+  Folder folder;
+  std::string graph = folder.file("f.fgir", kGraph);
+  Outcome outcome = foregrad("explain " + graph);
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  EXPECT_EQ(outcome.output, graph + ".html is written\n");
+  std::string page = content(graph + ".html");
+  EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
+  EXPECT_NE(page.find("sin mul -&gt; [8]"), page.npos);
+  EXPECT_NE(page.find("model.py:3"), page.npos);
+  std::string other = folder.file("other.html");
+  EXPECT_EQ(foregrad("explain " + graph + " -o " + other).status, 0);
+  EXPECT_TRUE(content(other).starts_with("<!DOCTYPE html>"));
+}
+
+TEST(Cli, explain_as_json_has_phases_operations_steps_kernels_and_memory) {
+  Folder folder;
+  Outcome outcome = foregrad("explain --json " + folder.file("f.fgir", kGraph));
+  EXPECT_EQ(outcome.status, 0) << outcome.output;
+  auto document = nlohmann::json::parse(outcome.output);
+  EXPECT_EQ(document["operations"].size(), 3u);
+  EXPECT_EQ(document["operations"][0]["line"], "model.py:3");
+  EXPECT_EQ(document["inputs"][0]["role"], "argument 0 \"x\"");
+  ASSERT_EQ(document["steps"].size(), 2u);
+  EXPECT_EQ(document["steps"][0]["name"], "sin mul -> [8]");
+  EXPECT_EQ(document["steps"][0]["kernel"], "k0");
+  EXPECT_GT(document["steps"][0]["seconds"].get<double>(), 0);
+  EXPECT_EQ(document["steps"][1]["kind"], "reduction");
+  EXPECT_EQ(document["kernels"].size(), 1u);
+  EXPECT_EQ(document["memory"]["results"], 4);
+  EXPECT_EQ(document["memory"]["block"], 64);  // eight floats, aligned
+  EXPECT_EQ(document["phases"][0]["name"], "parse");
+}
+
+TEST(Cli, explain_of_a_bad_file_says_which_and_in_which_line) {
+  Folder folder;
+  std::string graph = folder.file("bad.fgir", "graph(%0: float32[8] argument 0) {\n  %1: dance\n}");
+  Outcome outcome = foregrad("explain " + graph);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output, "foregrad: " + graph +
+                                ": graph text, line 2: expected a dtype in the place of 'dance', "
+                                "got ''\n");
+  std::string wrong = folder.file("wrong.fgir",
+                                  "graph(%0: float32[8] argument 0) {\n"
+                                  "  %1: float32[9] = sin(%0)\n  return %1: output 0\n}");
+  outcome = foregrad("explain " + wrong);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.output.find(wrong + ": "), std::string::npos) << outcome.output;
+  outcome = foregrad("explain /nowhere/f.fgir");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output,
+            "foregrad: explain: /nowhere/f.fgir cannot be read: No such file or directory; "
+            "expected a file with a graph in its text form\n");
+  outcome = foregrad("explain " + folder.file("f.fgir", kGraph) + " -o /nowhere/f.html");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.output.find("explain: /nowhere/f.html cannot be written: No such file"),
+            std::string::npos)
+      << outcome.output;
 }

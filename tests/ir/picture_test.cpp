@@ -1,6 +1,7 @@
 // Pictures and tables of graphs.
 #include "ir/picture.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
@@ -49,6 +50,16 @@ TEST(Picture, is_drawn_by_graphviz) {
   EXPECT_NE(drawn.find("<svg"), drawn.npos);
   EXPECT_NE(drawn.find("transpose"), drawn.npos);
   EXPECT_NE(drawn.find("#b2f2bb"), drawn.npos);
+}
+
+TEST(Picture, is_given_up_when_it_takes_too_long) {
+  std::string text = "graph(%0: float32[4, 4] argument 0) {\n";  // long edges are what takes long
+  for (int i = 1; i <= 400; i++)
+    text += fmt::format("%{}: float32[4, 4] = mm(%{}, %0)\n", i, i - 1);
+  Graph graph = parse_graph(text + "return %400: output 0 }");
+  EXPECT_EQ(error_of([&] { svg(graph, 0.2); }),
+            "svg: Graphviz's program 'dot' takes longer than 0.2 s for 400 operations; draw fewer");
+  EXPECT_NE(svg(joint(), 60).find("<svg"), std::string::npos);
 }
 
 TEST(Picture, names_the_missing_program) {

@@ -2,7 +2,8 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ParamSpec, Protocol, TypeVar, overload
+from os import PathLike
+from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from foregrad import Tensor
 
@@ -24,18 +25,28 @@ class Counters:
 
 counters: Counters
 
-class Compiled:
+class _Explained:
+    @overload
+    def explain(self, path: None = None) -> str: ...
+    @overload
+    def explain(self, path: str | PathLike[str]) -> None: ...
+    def graphs(self) -> dict[str, Any]: ...
+
+class Compiled(_Explained):
     function: Callable[..., Any]
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+class _CompiledFunction(_Explained, Generic[_P, _R]):
+    def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...
 
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: bool = False, dynamic: bool | None = None,
             backend: Any = None, mode: str | None = None, options: dict[str, Any] | None = None,
-            disable: bool = False) -> Callable[_P, _R]: ...
+            disable: bool = False) -> _CompiledFunction[_P, _R]: ...
 @overload
 def compile(model: None = None, *, fullgraph: bool = False, dynamic: bool | None = None,
             backend: Any = None, mode: str | None = None, options: dict[str, Any] | None = None,
-            disable: bool = False) -> Callable[[Callable[_P, _R]], Callable[_P, _R]]: ...
+            disable: bool = False) -> Callable[[Callable[_P, _R]], _CompiledFunction[_P, _R]]: ...
 
 _Compiler = Callable[[Any, list[Any]], Callable[..., Any]]
 

@@ -10,7 +10,7 @@ import weakref
 from foregrad import _C
 from foregrad.compiler import _tree
 from foregrad.compiler._body import Body, CaptureError, Lift, Rebuild, each_once
-from foregrad.compiler._names import input_names, object_names
+from foregrad.compiler._names import as_text, input_names, object_names
 from foregrad.compiler._numbers import Fixed
 from foregrad.compiler._sources import Changed, Snapshot
 
@@ -85,6 +85,34 @@ class Compiled:
     def count(self):
         """How many versions there are."""
         return sum(len(entries) for entries in self.entries.values())
+
+    def _versions(self):
+        return [entry for entries in self.entries.values() for entry in entries]
+
+    def graphs(self):
+        """The graphs of all versions by name: 'forward', 'backward', ..., 'version 2: forward'."""
+        found = {}
+        for i, entry in enumerate(self._versions()):
+            for title, graph in entry.version.graphs():
+                found[title if i == 0 else f"version {i + 1}: {title}"] = graph
+        return found
+
+    def explain(self, path=None):
+        """A page of HTML about what was compiled, and where its time and memory go.
+
+        It is written to `path` if there is one, and returned otherwise. Everything is compiled
+        once more and measured with inputs of its own: that takes about as long as compiling did.
+        """
+        with self.lock:
+            versions = [(entry.version, _conditions(entry)) for entry in self._versions()]
+        note = self.refused or ("" if versions else "It was not called yet.")
+        if versions and self.forward not in (None, "native", "default"):
+            note = "It runs through another backend: what follows is what native code would do."
+        page = _C.explain(_name(self.function), note, versions)
+        if path is None:
+            return page
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
 
     def find(self, key, inputs):
         self.changed_places = []
@@ -217,6 +245,15 @@ def _line_of(error):
     return line
 
 
+def _conditions(entry):
+    """When Python uses a version, beside what its tensors must look like."""
+    names = sorted(set(entry.snapshot.tensor_names))
+    found = ["numbers, texts and objects that the function reads are what they were"]
+    if names:
+        found.append("tensors that it reads by itself: " + ", ".join(map(as_text, names)))
+    return found
+
+
 def _name(function):
     return getattr(function, "__qualname__", type(function).__qualname__)
 
@@ -260,6 +297,12 @@ class CompiledObject:
 
     def __call__(self, *args, **kwargs):
         return self._compiled(*args, **kwargs)
+
+    def explain(self, path=None):
+        return self._compiled.explain(path)
+
+    def graphs(self):
+        return self._compiled.graphs()
 
     def __getattr__(self, name):
         return getattr(self._orig_mod, name)
@@ -319,5 +362,6 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
         return compiled(*args, **kwargs)
 
     wrapper.compiled = compiled
+    wrapper.explain, wrapper.graphs = compiled.explain, compiled.graphs
     wrapper._captured_function = model
     return wrapper

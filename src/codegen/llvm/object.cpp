@@ -15,6 +15,7 @@
 #include <mutex>
 
 #include "base/fail.h"
+#include "base/trace.h"
 #include "codegen/build.h"
 #include "codegen/llvm/emit.h"
 
@@ -68,6 +69,7 @@ std::unique_ptr<llvm::TargetMachine> make_target(Level level) {
 }
 
 llvm::SmallString<0> to_object(llvm::Module& module, llvm::TargetMachine& target) {
+  timing::Phase phase("LLVM");
   module.setTargetTriple(target.getTargetTriple().str());
   module.setDataLayout(target.createDataLayout());
   llvm::SmallString<0> bytes;
@@ -81,6 +83,7 @@ llvm::SmallString<0> to_object(llvm::Module& module, llvm::TargetMachine& target
 }
 
 std::string link(llvm::StringRef object) {
+  timing::Phase phase("link");
   static std::mutex one_at_a_time;  // lld keeps its state in globals
   std::scoped_lock lock(one_at_a_time);
   Scratch scratch;
@@ -99,7 +102,10 @@ std::string link(llvm::StringRef object) {
 std::string build_object(const std::vector<NamedKernel>& kernels, Level level) {
   llvm::LLVMContext context;
   llvm::Module module("foregrad", context);
-  for (const NamedKernel& one : kernels) emit_loop(module, one.name, *one.kernel, level);
+  {
+    timing::Phase phase("emit");
+    for (const NamedKernel& one : kernels) emit_loop(module, one.name, *one.kernel, level);
+  }
 #ifndef NDEBUG
   std::string wrong;
   llvm::raw_string_ostream text(wrong);

@@ -1,0 +1,172 @@
+// `foregrad explain FILE`: a graph in its text form is compiled; what came of it is a page of HTML,
+// or one JSON document.
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/fail.h"
+#include "cli/commands.h"
+#include "compile/explain_page.h"
+
+namespace fg::cli {
+
+using compiler::GraphReport;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  if (!file) {
+    fail("explain: {} cannot be read: {}; expected a file with a graph in its text form", path,
+         std::strerror(errno));
+  }
+  return text;
+}
+
+void write(const std::string& path, const std::string& text) {
+  std::ofstream file(path, std::ios::binary);
+  file << text;
+  if (!file.flush()) {
+    fail("explain: {} cannot be written: {}; say another place with -o", path,
+         std::strerror(errno));
+  }
+}
+
+Json phases_of(const std::vector<timing::Time>& phases) {
+  Json rows = Json::array();
+  for (const timing::Time& phase : phases) {
+    rows.push_back({{"name", phase.name},
+                    {"seconds", phase.seconds()},
+                    {"depth", phase.depth},
+                    {"note", phase.note}});
+  }
+  return rows;
+}
+
+Json value_of(const ir::Graph& graph, ir::ValueId value) {
+  if (value == ir::kNoValue) return nullptr;
+  const ir::ValueInfo& info = graph.values[value];
+  return {{"value", value},
+          {"dtype", name(info.dtype)},
+          {"sizes", text(info.sizes)},
+          {"strides", text(info.strides)}};
+}
+
+Json ends_of(const ir::Graph& graph, const std::vector<ir::ValueId>& values,
+             const std::vector<ir::Role>& roles) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < values.size(); i++) {
+    rows.push_back({{"role", roles[i].text()}, {"is", value_of(graph, values[i])}});
+  }
+  return rows;
+}
+
+Json operations_of(const ir::Graph& graph) {
+  Json rows = Json::array();
+  for (const ir::Operation& operation : graph.operations) {
+    Json outputs = Json::array();
+    for (int k = 0; k < operation.outputs(); k++) {
+      outputs.push_back(value_of(graph, operation.output + static_cast<ir::ValueId>(k)));
+    }
+    rows.push_back({{"name", operation.primitive ? operation.primitive->name : "constant"},
+                    {"inputs", operation.inputs},
+                    {"outputs", outputs},
+                    {"backward", operation.backward},
+                    {"line", graph.sources[operation.source]}});
+  }
+  return rows;
+}
+
+Json steps_of(const GraphReport& report) {
+  Json rows = Json::array();
+  for (size_t i = 0; i < report.listing.steps.size(); i++) {
+    const codegen::Listing::Step& step = report.listing.steps[i];
+    Json row = {{"name", step.name},
+                {"operations", step.operations},
+                {"kind", compiler::kind_of(report, step)},
+                {"bytes_in_use", report.memory.bytes[i]}};
+    if (!report.seconds.empty()) row["seconds"] = report.seconds[i];
+    if (step.is_loop()) {
+      row["kernel"] = report.listing.kernels[static_cast<size_t>(step.kernel)].name;
+      row["loops"] = step.sizes;
+      row["operands"] = step.operands;
+    }
+    rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+Json kernels_of(const GraphReport& report) {
+  Json rows = Json::array();
+  for (const codegen::Listing::Kernel& kernel : report.listing.kernels) {
+    rows.push_back({{"name", kernel.name},
+                    {"inputs", kernel.loop.inputs},
+                    {"operands", kernel.loop.operands.size()},
+                    {"text", kernel.loop.text()}});
+  }
+  return rows;
+}
+
+Json memory_of(const GraphReport& report) {
+  const compiler::MemoryUse& use = report.memory;
+  Json lives = Json::array();
+  for (const compiler::Life& life : use.lives) {
+    lives.push_back({{"value", life.value},
+                     {"offset", life.offset},
+                     {"bytes", life.bytes},
+                     {"first_step", life.first},
+                     {"last_step", life.last}});
+  }
+  return {{"block", use.block},     {"peak_step", use.peak}, {"inputs", use.inputs},
+          {"results", use.results}, {"saved", use.saved},    {"values", lives}};
+}
+
+Json document_of(const GraphReport& report) {
+  const ir::Graph& graph = report.graph;
+  return {{"name", report.title},
+          {"phases", phases_of(report.phases)},
+          {"inputs", ends_of(graph, graph.inputs, graph.input_roles)},
+          {"operations", operations_of(graph)},
+          {"outputs", ends_of(graph, graph.outputs, graph.output_roles)},
+          {"not_native", report.not_native},
+          {"not_measured", report.not_measured},
+          {"steps", steps_of(report)},
+          {"kernels", kernels_of(report)},
+          {"memory", memory_of(report)}};
+}
+
+}  // namespace
+
+void explain(const ExplainOptions& options) {
+  std::string text = read(options.file);
+  GraphReport graph;
+  try {
+    graph = compiler::explain_text(text, "graph");
+  } catch (const Error& error) {
+    fail("{}: {}", options.file, error.what());
+  }
+  std::string document;
+  if (options.json) {
+    document = document_of(graph).dump(2) + "\n";
+  } else {
+    compiler::Report report{options.file};
+    report.versions.emplace_back().graphs.push_back(std::move(graph));
+    document = compiler::page(report);
+  }
+  std::string to = options.output;
+  if (to.empty() && options.json) {
+    fmt::print("{}", document);
+    return;
+  }
+  if (to.empty()) to = options.file + ".html";
+  write(to, document);
+  fmt::print("{} is written\n", to);
+}
+
+}  // namespace fg::cli

@@ -1,0 +1,17 @@
+#include "codegen/listing.h"
+
+#include <algorithm>
+
+namespace fg::codegen {
+
+void Listing::add_loop(const std::string& kernel, const Loop& loop) {
+  auto found = std::find_if(kernels.begin(), kernels.end(),
+                            [&](const Kernel& known) { return known.name == kernel; });
+  Step& step = steps.back();
+  step.kernel = static_cast<int>(found - kernels.begin());
+  step.sizes = loop.kernel.sizes;
+  step.operands = loop.operands;
+  if (found == kernels.end()) kernels.push_back({kernel, loop.kernel});
+}
+
+}  // namespace fg::codegen

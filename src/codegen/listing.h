@@ -1,0 +1,38 @@
+// What an executable does, for people and programs that look into it. It is filled only where
+// someone asks for it.
+#pragma once
+
+#include "codegen/loop.h"
+#include "passes/plan_memory.h"
+
+namespace fg::codegen {
+
+struct Listing {
+  struct Kernel {
+    std::string name;
+    LoopKernel loop;
+  };
+  struct Step {
+    std::string name;
+    std::vector<uint32_t> operations;  // of the graph
+    int kernel = -1;                   // of a loop: of `kernels`
+    std::vector<int64_t> sizes{};      // of its loops: a kernel of one loop serves any length
+    std::vector<ir::ValueId> operands{};
+
+    bool is_loop() const { return kernel >= 0; }
+  };
+
+  std::vector<Kernel> kernels{};
+  std::vector<Step> steps{};
+  std::vector<passes::Place> places{};
+  passes::MemoryPlan memory{};
+  std::vector<ir::ValueId> kept{};  // values in storages of their own, which the caller gets
+
+  void add_step(std::string name, const passes::Group& group) {
+    steps.push_back({std::move(name), group.operations});
+  }
+  // The step that was added last runs this loop; equal kernels have equal names.
+  void add_loop(const std::string& kernel, const Loop& loop);
+};
+
+}  // namespace fg::codegen

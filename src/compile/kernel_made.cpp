@@ -1,0 +1,65 @@
+// What explanations see of a kernel.
+#include <fmt/format.h>
+
+#include "compile/kernel.h"
+
+namespace fg::compiler {
+
+// "backward", and where only some gradients come or are wanted: which.
+static std::string title_of(const Request& request) {
+  size_t come = 0, wanted = 0;
+  for (capture::Tangent kind : request.tangents) come += kind != capture::Tangent::none;
+  for (bool one : request.wanted) wanted += one;
+  std::string title = "backward";
+  if (come < request.tangents.size()) {
+    title += fmt::format(", from {} of {} results", come, request.tangents.size());
+  }
+  if (wanted < request.wanted.size()) {
+    title += fmt::format(", to {} of {} inputs", wanted, request.wanted.size());
+  }
+  return title;
+}
+
+std::vector<Kernel::Made> Kernel::made() {
+  std::scoped_lock lock(mutex_);
+  std::vector<Made> result;
+  if (training_) result.push_back({"forward", training_->graph, {}});
+  if (inference_)
+    result.push_back({training_ ? "forward without gradients" : "forward", inference_->graph, {}});
+  for (const auto& [request, backward] : backwards_) {
+    result.push_back({title_of(request), backward.graph, backward.phases});
+  }
+  if (training_ && backwards_.empty() && gradients_.empty()) {
+    capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
+    capture::Function gradient = capture::gradient_of(function_, all, false);
+    std::scoped_lock lock_trace(*function_.mutex);
+    std::vector<size_t> saved;
+    result.push_back({"backward (not called yet)", backward_graph(gradient, saved), {}});
+  }
+  for (auto& [request, again] : gradients_) {
+    if (!again.kernel) continue;
+    for (Made& inner : again.kernel->made()) {
+      inner.title = title_of(request) + " that is differentiated again: " + inner.title;
+      result.push_back(std::move(inner));
+    }
+  }
+  return result;
+}
+
+std::vector<Kernel::SavedInfo> Kernel::saved() {
+  std::scoped_lock lock(mutex_);
+  std::vector<SavedInfo> result;
+  for (size_t i = 0; training_ && i < training_->saved.size(); i++) {
+    const Kept& kept = training_->kept[i];
+    const ir::Graph& graph = training_->graph;
+    bool input = kept.from == Kept::From::input;
+    result.push_back({input ? graph.inputs[kept.index] : graph.outputs[kept.index],
+                      input                             ? "an input"
+                      : kept.from == Kept::From::output ? "a result"
+                                                        : "a value of its own",
+                      training_->saved[i].why});
+  }
+  return result;
+}
+
+}  // namespace fg::compiler
