@@ -22,9 +22,14 @@ std::string LoopKernel::text() const {
   for (const LoopOperand& operand : operands) {
     out += fmt::format("{}[{}] ", name(operand.dtype), fmt::join(operand.strides, ","));
   }
-  for (ir::Combine combine : reductions) out += fmt::format("reduce{} ", static_cast<int>(combine));
+  for (ir::Combine combine : reductions) out += fmt::format("{} ", name(combine));
   if (!reductions.empty()) out += fmt::format("units {} of {} ", blocks, unit_loops);
   return out + fmt::format("{}\n", inputs) + ir::to_text(program);
+}
+
+const char* name(ir::Combine combine) {
+  static constexpr const char* kNames[] = {"none", "sum", "product", "maximum", "minimum"};
+  return kNames[static_cast<size_t>(combine)];
 }
 
 Expr combined(ir::Combine combine, const Expr& a, const Expr& b) {

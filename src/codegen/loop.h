@@ -41,6 +41,7 @@ struct Loop {
   int64_t row = 1;     // elements of a row or block
 };
 
+const char* name(ir::Combine combine);
 // Two elements of a reduction made one, and what changes nothing.
 ir::Expr combined(ir::Combine combine, const ir::Expr& a, const ir::Expr& b);
 ir::Expr identity_of(ir::Combine combine, DType dtype);

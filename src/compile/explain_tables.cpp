@@ -83,6 +83,15 @@ std::string loop_text(const GraphReport& report, const codegen::Listing::Kernel&
   }
   for (size_t i = 0; i < kernel.loop.operands.size() && i < step.operands.size(); i++) {
     const codegen::LoopOperand& operand = kernel.loop.operands[i];
+    size_t elementwise = kernel.loop.operands.size() - kernel.loop.reductions.size();
+    if (i >= elementwise) {
+      out +=
+          fmt::format("{}{} {} %{} {}, by blocks of up to {} elements\n", indent,
+                      codegen::name(kernel.loop.reductions[i - elementwise]), name(operand.dtype),
+                      step.operands[i], text(report.graph.values[step.operands[i]].sizes),
+                      passes::kReductionBlock);
+      continue;
+    }
     out += fmt::format("{}{} {} %{} {} by strides [{}]\n", indent,
                        i < kernel.loop.inputs ? "read " : "write", name(operand.dtype),
                        step.operands[i], text(report.graph.values[step.operands[i]].sizes),

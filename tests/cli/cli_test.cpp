@@ -41,7 +41,8 @@ constexpr const char* kGraph =
     "  %1: float32[8] = sin(%0) at \"model.py:3\"\n"
     "  %2: float32[8] = mul(%1, %0)\n"
     "  %3: float32[1] = sum(%2; dim=[0], keepdim=true)\n"
-    "  return %3: output 0\n"
+    "  %4: float32[1] = sum(%0; dim=[0], keepdim=true)\n"
+    "  return %3: output 0, %4: output 1\n"
     "}\n";
 
 }  // namespace
@@ -116,7 +117,8 @@ TEST(Cli, explain_writes_a_page_beside_the_graph_or_where_it_is_told_to) {
   EXPECT_EQ(outcome.output, graph + ".html is written\n");
   std::string page = content(graph + ".html");
   EXPECT_TRUE(page.starts_with("<!DOCTYPE html>"));
-  EXPECT_NE(page.find("sin mul -&gt; [8]"), page.npos);
+  EXPECT_NE(page.find("sin mul sum -&gt; [1]"), page.npos);
+  EXPECT_NE(page.find("sum float32 %3 [1], by blocks of up to 512 elements"), page.npos);
   EXPECT_NE(page.find("model.py:3"), page.npos);
   std::string other = folder.file("other.html");
   EXPECT_EQ(foregrad("explain " + graph + " -o " + other).status, 0);
@@ -128,17 +130,17 @@ TEST(Cli, explain_as_json_has_phases_operations_steps_kernels_and_memory) {
   Outcome outcome = foregrad("explain --json " + folder.file("f.fgir", kGraph));
   EXPECT_EQ(outcome.status, 0) << outcome.output;
   auto document = nlohmann::json::parse(outcome.output);
-  EXPECT_EQ(document["operations"].size(), 3u);
+  EXPECT_EQ(document["operations"].size(), 4u);
   EXPECT_EQ(document["operations"][0]["line"], "model.py:3");
   EXPECT_EQ(document["inputs"][0]["role"], "argument 0 \"x\"");
   ASSERT_EQ(document["steps"].size(), 2u);
-  EXPECT_EQ(document["steps"][0]["name"], "sin mul -> [8]");
+  EXPECT_EQ(document["steps"][0]["name"], "sin mul sum -> [1]");
   EXPECT_EQ(document["steps"][0]["kernel"], "k0");
   EXPECT_GT(document["steps"][0]["seconds"].get<double>(), 0);
   EXPECT_EQ(document["steps"][1]["kind"], "reduction");
   EXPECT_EQ(document["kernels"].size(), 1u);
-  EXPECT_EQ(document["memory"]["results"], 4);
-  EXPECT_EQ(document["memory"]["block"], 64);  // eight floats, aligned
+  EXPECT_EQ(document["memory"]["results"], 8);
+  EXPECT_EQ(document["memory"]["block"], 0);  // nothing is stored between
   EXPECT_EQ(document["phases"][0]["name"], "parse");
 }
 
