@@ -107,6 +107,10 @@ void Kernel::plan_gradient(Forward& forward) const {
   forward.varies = find_varying(function_, gradient);
   forward.watched = gradient.reads_outputs;
   forward.reach = capture::reach_of(function_);
+  forward.reached.resize(function_.inputs.size());
+  for (const std::vector<bool>& from : forward.reach) {
+    for (size_t i = 0; i < from.size(); i++) forward.reached[i] = forward.reached[i] || from[i];
+  }
   for (const Function::Out& out : function_.outputs) {
     if (!out.differentiable) continue;
     Function saved;
@@ -149,9 +153,11 @@ Kernel::Forward Kernel::make_forward(bool record) {
 }
 
 Kernel::Forward& Kernel::forward(bool record) {
+  if (Forward* ready = ready_[record].load(std::memory_order_acquire)) return *ready;
   std::scoped_lock lock(mutex_);
   auto& made = record ? training_ : inference_;
   if (!made) made = std::make_unique<Forward>(make_forward(record));
+  ready_[record].store(made.get(), std::memory_order_release);
   return *made;
 }
 
@@ -252,9 +258,13 @@ const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inp
 Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
                      Ref<KernelNode>* made) {
   Forward& forward = this->forward(record);
-  Tensors given = inputs;
-  for (const Tensors* more : {&known, &seeds})
-    given.insert(given.end(), more->begin(), more->end());
+  Tensors more;
+  if (!known.empty() || !seeds.empty()) {
+    more = inputs;
+    for (const Tensors* others : {&known, &seeds})
+      more.insert(more.end(), others->begin(), others->end());
+  }
+  const Tensors& given = more.empty() ? inputs : more;
   Tensors values = forward.run(given);
   if (values.size() != forward.graph.outputs.size()) {
     fail("a compiled forward returned {} values; expected {}, one per output of its graph",
@@ -276,6 +286,7 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors&
     node->add_input_metadata(values[i].sizes(), values[i].dtype());
     autograd::set_gradient_edge(values[i], {node, next++});
   }
+  node->expect(forward.kept.size());
   for (const Kept& kept : forward.kept) {
     bool input = kept.from == Kept::From::input;
     const Tensor& value = input ? given[kept.index] : values[kept.index];

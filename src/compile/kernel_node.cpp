@@ -12,10 +12,10 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
     const capture::Function::In& in = kernel_->function().inputs[i];
     if (!in.needs_grad) continue;
     // No edge to what no gradient reaches: nobody shall run this node for it.
-    bool reached = false;
-    for (const std::vector<bool>& from : kernel_->reach()) reached |= from[next_edges().size()];
+    bool reached = kernel_->reached()[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
+  saved_inputs_.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); i++) {
     saved_inputs_.emplace_back(inputs[i], false);
   }

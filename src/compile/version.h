@@ -40,13 +40,16 @@ class Version {
   Tensors call(const Tensors& inputs);
   Kernel& kernel() const { return *kernel_; }
   std::string text() const;  // of the graph of its forward
+  // Whether a call does work beside which handing over a lock is nothing.
+  bool is_long() const;
 
  private:
+  bool is_plain() const;
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
-  Tensors make_results(const Tensors& inputs, const Tensors& values) const;
+  Tensors make_results(const Tensors& inputs, Tensors values) const;
   void relate_views(const Tensors& inputs, const Tensors& results) const;
   void make_before(size_t i, const Tensors& inputs, Tensors& outputs) const;
   void make_output(size_t i, const Tensors& inputs, const Tensors& results, std::vector<bool>& done,
@@ -59,6 +62,7 @@ class Version {
   std::vector<TensorGuard> guards_;
   std::vector<size_t> aliases_;  // empty: it does not matter
   bool grad_mode_, inference_mode_, records_;
+  bool plain_ = false;  // the caller gets what the kernel computes, and nothing else happens
   DType default_dtype_;
 };
 

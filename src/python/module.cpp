@@ -30,4 +30,5 @@ NB_MODULE(_C, module) {
   add_data(module);
   add_autograd(module);
   add_capture(module);
+  add_compiled(module);
 }

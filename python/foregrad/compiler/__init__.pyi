@@ -22,7 +22,9 @@ counters: Counters
 
 class Compiled:
     function: Callable[..., Any]
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    refused: str | None
+    @property
+    def versions(self) -> list[Any]: ...
 
 @overload
 def compile(model: Callable[_P, _R], *, fullgraph: bool = False, dynamic: bool | None = None,
