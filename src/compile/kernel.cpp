@@ -225,6 +225,12 @@ Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
   return result;
 }
 
+const Backward* Kernel::find_backward(const Request& request) {
+  std::scoped_lock lock(mutex_);
+  auto found = backwards_.find(request);
+  return found == backwards_.end() ? nullptr : &found->second;
+}
+
 const Backward& Kernel::backward(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
   auto found = backwards_.find(request);

@@ -98,6 +98,7 @@ class Kernel : public Counted {
   Forward& forward(bool record);
   Forward make_forward(bool record);
   void plan_gradient(Forward& forward) const;
+  const Backward* find_backward(const Request& request);  // null: it was not made yet
   // For a call with these inputs, see gradient_of.
   const Backward& backward(const Request& request, const Tensors& inputs);
   Backward make_backward(const Request& request, const Tensors& inputs);

@@ -113,8 +113,10 @@ Tensors KernelNode::held_inputs() {
 }
 
 Tensors KernelNode::run(const Request& request, Tensors tangents) {
-  const Backward& backward = kernel_->backward(request, held_inputs());
+  const Backward* made = kernel_->find_backward(request);
+  const Backward& backward = made ? *made : kernel_->backward(request, held_inputs());
   Tensors inputs;
+  inputs.reserve(backward.saved.size() + tangents.size());
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
@@ -200,6 +202,8 @@ Tensors KernelNode::apply(Tensors&& grads) {
   Request request;
   capture::Tangents& kinds = request.tangents;
   Tensors tangents;
+  kinds.reserve(grads.size());
+  request.wanted.reserve(next_edges().size());
   for (const capture::Function::Out& out : kernel_->function().outputs) {
     if (!out.differentiable) continue;
     Tensor grad = std::move(grads[kinds.size()]);
