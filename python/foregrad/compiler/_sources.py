@@ -1,9 +1,9 @@
 """What a Python function reads besides its arguments: free variables, globals, attributes.
 
-A snapshot is taken when a function is captured and read again before every later call (_C.Reads), so
-that a captured function is never stale. Which attributes a function reads is not known exactly; all names
-that its code, and the code it may call, mention are looked at. A snapshot is a flat list: objects
-on the way must be the same ones, so each read knows from where.
+A snapshot is taken when a function is captured; what it found is read again before every later call
+(_C.Reads), so that a captured function is never stale. Which attributes a function reads is not
+known exactly; all names that its code, and the code it may call, mention are looked at. The reads
+are a flat list: objects on the way must be the same ones, so each read knows from where.
 """
 
 import collections
@@ -68,7 +68,7 @@ class Snapshot:
         count = -1
         while count != len(self.names):  # a name may make more code reachable, which has more names
             count = len(self.names)
-            self._reads, self._seen, self._queue = [], {}, list(roots)  # reads: as _C.Reads has them
+            self._reads, self._seen, self._queue = [], {}, list(roots)
             self._originals, self.places = [], {}
             self._paths = {id(root): names.get(id(root), "self") for root in roots}
             self._prefixes = {}  # of dictionaries whose keys are names
