@@ -9,6 +9,7 @@ from foregrad.autograd._modes import (  # noqa: F401
     set_grad_enabled,
 )
 from foregrad.autograd.function import Function  # noqa: F401
+from foregrad.autograd.graph import GradientEdge  # noqa: F401
 from foregrad.autograd.gradcheck import gradcheck, gradgradcheck  # noqa: F401
 
 __all__ = ["Function", "backward", "grad", "gradcheck", "gradgradcheck", "no_grad", "enable_grad",
