@@ -62,22 +62,22 @@ void mark_targets(GraphTask& task, const std::vector<Edge>& targets, bool accumu
 // Marks the nodes on a path to a target, children before parents, without recursion.
 void mark_needed(GraphTask& task, const std::vector<Edge>& roots, uint64_t min_topological) {
   struct Frame {
-    Node* node;
+    NodeState* state;
     size_t next;
   };
-  std::unordered_set<Node*> seen;
   std::vector<Frame> stack;
   auto push = [&](Node* node) {
-    if (node->topological_nr() >= min_topological && seen.insert(node).second) {
-      stack.push_back({node, 0});
-    }
+    if (node->topological_nr() < min_topological) return;
+    NodeState& state = task.state(node);
+    if (!std::exchange(state.asked, true)) stack.push_back({&state, 0});
   };
   CurrentTask current(&task);  // nodes are asked what they lead to
   for (const Edge& root : roots) {
     push(root.node.get());
     while (!stack.empty()) {
       Frame& frame = stack.back();
-      Node* node = frame.node;
+      NodeState& state = *frame.state;
+      Node* node = state.node;
       if (frame.next < node->next_edges().size()) {
         const Edge& edge = node->next_edge(frame.next++);
         if (edge.is_valid()) push(edge.node.get());
@@ -85,7 +85,7 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, uint64_t min_t
       }
       stack.pop_back();
       for (const Edge& edge : node->next_edges()) {
-        if (edge.is_valid() && task_wants(edge)) task.state(node).needed = true;
+        if (edge.is_valid() && task_wants(edge)) state.needed = true;
       }
       if (node->num_outputs() > 1) task.find_unwanted(node);
     }

@@ -14,6 +14,7 @@ struct NodeState {
   Node* node = nullptr;
   int dependencies = 0;
   bool needed = true;                         // on a path to a requested input
+  bool asked = false;                         // whether it is
   Tensors grads;                              // gradients gathered so far, one per forward output
   std::vector<std::pair<int, int>> captures;  // (output of the node, index of the result)
   // By forward output: its gradient leads to nothing that was requested; none: each leads there.

@@ -112,7 +112,13 @@ Tensor Tracer::alias_of_lifted(const Tensor& tensor) {
 Tensor Tracer::stand_in(const Tensor& tensor) {
   if (!tensor.defined() || tensor.is_abstract()) return tensor;
   if (tensor.impl()->storage->made_in_capture()) return tensor;
-  if (auto found = inside_.find(tensor.impl()); found != inside_.end()) return found->second.second;
+  if (auto found = inside_.find(tensor.impl()); found != inside_.end()) {
+    const Tensor& inside = found->second.second;
+    if (inside.sizes() == tensor.sizes()) return inside;
+    fail(
+        "capture: the function changes the sizes of a tensor that it also reaches by itself; pass "
+        "it as an argument only");
+  }
   if (LiftedAs as = on_lift(tensor, true); as.tensor.defined()) {
     return add_argument(as.tensor, as.role);
   }

@@ -44,6 +44,14 @@ passes::JointGraph Kernel::joint(const Function& gradient) const {
   joint.inputs = forward_inputs().values;
   for (const Function::Out& out : function_.outputs) joint.results.push_back(out.value);
   for (const Function::Out& out : gradient.outputs) joint.gradients.push_back(out.value);
+  const capture::Trace& trace = *function_.trace;
+  for (const capture::Output& output : trace.outputs) {
+    if (output.defined && output.of_input) joint.shown.push_back(trace.inputs()[output.of].value);
+  }
+  for (const capture::Result& result : trace.results) {
+    auto input = result.part && result.part->of_input ? result.part->of : result.view_of_input;
+    if (input) joint.shown.push_back(trace.inputs()[*input].value);
+  }
   return joint;
 }
 
@@ -111,6 +119,10 @@ void Kernel::plan_gradient(Forward& forward) const {
   forward.varies = find_varying(function_, gradient);
   forward.watched = gradient.reads_outputs;
   forward.reach = capture::reach_of(function_);
+  forward.reached.resize(function_.inputs.size());
+  for (const std::vector<bool>& from : forward.reach) {
+    for (size_t i = 0; i < from.size(); i++) forward.reached[i] = forward.reached[i] || from[i];
+  }
   for (const Function::Out& out : function_.outputs) {
     if (!out.differentiable) continue;
     Function saved;
@@ -153,9 +165,11 @@ Kernel::Forward Kernel::make_forward(bool record) {
 }
 
 Kernel::Forward& Kernel::forward(bool record) {
+  if (Forward* ready = ready_[record].load(std::memory_order_acquire)) return *ready;
   std::scoped_lock lock(mutex_);
   auto& made = record ? training_ : inference_;
   if (!made) made = std::make_unique<Forward>(make_forward(record));
+  ready_[record].store(made.get(), std::memory_order_release);
   return *made;
 }
 
@@ -231,6 +245,12 @@ Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
   return result;
 }
 
+const Backward* Kernel::find_backward(const Request& request) {
+  std::scoped_lock lock(mutex_);
+  auto found = backwards_.find(request);
+  return found == backwards_.end() ? nullptr : &found->second;
+}
+
 const Backward& Kernel::backward(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
   auto found = backwards_.find(request);
@@ -265,9 +285,13 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors&
                      Ref<KernelNode>* made) {
   Forward& forward = this->forward(record);
   timing::Span span("call", "forward");
-  Tensors given = inputs;
-  for (const Tensors* more : {&known, &seeds})
-    given.insert(given.end(), more->begin(), more->end());
+  Tensors more;
+  if (!known.empty() || !seeds.empty()) {
+    more = inputs;
+    for (const Tensors* others : {&known, &seeds})
+      more.insert(more.end(), others->begin(), others->end());
+  }
+  const Tensors& given = more.empty() ? inputs : more;
   Tensors values = forward.run(given);
   if (values.size() != forward.graph.outputs.size()) {
     fail("a compiled forward returned {} values; expected {}, one per output of its graph",
@@ -289,6 +313,7 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors&
     node->add_input_metadata(values[i].sizes(), values[i].dtype());
     autograd::set_gradient_edge(values[i], {node, next++});
   }
+  node->expect(forward.kept.size());
   for (const Kept& kept : forward.kept) {
     bool input = kept.from == Kept::From::input;
     const Tensor& value = input ? given[kept.index] : values[kept.index];

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 
 #include "base/trace.h"
@@ -65,6 +66,8 @@ class Kernel : public Counted {
     return training_->watched_behind[output];
   }
   const capture::Reach& reach() const { return training_->reach; }
+  // Of inputs that need a gradient: whether one gets there.
+  const std::vector<bool>& reached() const { return training_->reached; }
   // Whether a recorded call reads or keeps the i-th input, or known value after them.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
@@ -101,6 +104,7 @@ class Kernel : public Counted {
     std::vector<std::vector<size_t>> watched_behind;
     capture::Reach reach;
     std::vector<bool> used, varies;
+    std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
   };
   // A gradient that can be differentiated in its turn.
   struct Again {
@@ -112,6 +116,7 @@ class Kernel : public Counted {
   Forward& forward(bool record);
   Forward make_forward(bool record);
   void plan_gradient(Forward& forward) const;
+  const Backward* find_backward(const Request& request);  // null: it was not made yet
   // For a call with these inputs, see gradient_of.
   const Backward& backward(const Request& request, const Tensors& inputs);
   Backward make_backward(const Request& request, const Tensors& inputs);
@@ -130,6 +135,7 @@ class Kernel : public Counted {
   std::vector<ir::ValueId> known_;
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
+  std::atomic<Forward*> ready_[2] = {};  // these two, for those who do not want to wait
   std::map<Request, Backward> backwards_;
   std::map<Request, Again> gradients_;
 };

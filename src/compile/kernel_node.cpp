@@ -12,10 +12,10 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
     const capture::Function::In& in = kernel_->function().inputs[i];
     if (!in.needs_grad) continue;
     // No edge to what no gradient reaches: nobody shall run this node for it.
-    bool reached = false;
-    for (const std::vector<bool>& from : kernel_->reach()) reached |= from[next_edges().size()];
+    bool reached = kernel_->reached()[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
+  saved_inputs_.reserve(inputs.size());
   for (size_t i = 0; i < inputs.size(); i++) {
     saved_inputs_.emplace_back(inputs[i], false);
   }
@@ -113,8 +113,10 @@ Tensors KernelNode::held_inputs() {
 }
 
 Tensors KernelNode::run(const Request& request, Tensors tangents) {
-  const Backward& backward = kernel_->backward(request, held_inputs());
+  const Backward* made = kernel_->find_backward(request);
+  const Backward& backward = made ? *made : kernel_->backward(request, held_inputs());
   Tensors inputs;
+  inputs.reserve(backward.saved.size() + tangents.size());
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
@@ -201,6 +203,8 @@ Tensors KernelNode::apply(Tensors&& grads) {
   Request request;
   capture::Tangents& kinds = request.tangents;
   Tensors tangents;
+  kinds.reserve(grads.size());
+  request.wanted.reserve(next_edges().size());
   for (const capture::Function::Out& out : kernel_->function().outputs) {
     if (!out.differentiable) continue;
     Tensor grad = std::move(grads[kinds.size()]);

@@ -20,6 +20,7 @@ class KernelNode : public autograd::Node {
   std::string saved_name(size_t) const override { return "tensors"; }
 
   // After the forward: what it kept, beside the inputs.
+  void expect(size_t count) { saved_.reserve(count); }
   void keep(const Tensor& value, bool output) { saved_.emplace_back(value, output); }
   // From now on a write to one of these is an error of a backward for which eager code would have
   // saved it, whatever was kept in fact. Inputs are watched, except for those that the call wrote.

@@ -2,6 +2,7 @@
 
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "base/first_places.h"
 #include "compile/kernel_node.h"
 
 namespace fg::compiler {
@@ -46,11 +47,9 @@ std::string TensorGuard::difference(const Tensor& tensor) const {
 }
 
 std::vector<size_t> alias_pattern(const Tensors& inputs) {
+  FirstPlaces places;
   std::vector<size_t> result;
-  std::unordered_map<const Storage*, size_t> first;
-  for (size_t i = 0; i < inputs.size(); i++) {
-    result.push_back(first.try_emplace(inputs[i].impl()->storage.get(), i).first->second);
-  }
+  for (const Tensor& input : inputs) result.push_back(places.of(input.impl()->storage.get()));
   return result;
 }
 
@@ -137,8 +136,25 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   }
   bool changes = !trace_->mutations.empty() || !trace_->bumps.empty();
   if (changes) aliases_ = alias_pattern(inputs);
+  plain_ = is_plain();
   trace_->tracer.forget_outside();
   phases_ = collector.take();
+}
+
+bool Version::is_plain() const {
+  const capture::Trace& trace = *trace_;
+  if (!trace.bumps.empty() || !trace.mutations.empty() || !trace.relayouts.empty()) return false;
+  if (!trace.tracer.drawn.empty() || trace.grad_mode_after != grad_mode_) return false;
+  if (trace.outputs.size() != trace.results.size()) return false;
+  for (size_t i = 0; i < trace.outputs.size(); i++) {
+    const Output& output = trace.outputs[i];
+    const capture::Result& result = trace.results[i];
+    bool itself = output.defined && !output.of_input && output.of == i && !output.of_output &&
+                  !output.same_as && output.steps.empty() && !output.inner && !output.retains_grad;
+    bool alone = !result.part && !result.counter && !result.view_of_input && !result.view_of_result;
+    if (!itself || !alone) return false;
+  }
+  return true;
 }
 
 bool Version::matches(const Tensors& inputs) const {
@@ -173,6 +189,17 @@ std::vector<std::string> Version::conditions() const {
 }
 
 std::string Version::text() const { return kernel_->forward_graph(records_).text(); }
+
+bool Version::is_long() const {
+  constexpr int64_t kElements = 16 * 1024, kElementsPerOperation = 256;
+  const ir::Graph& graph = kernel_->forward_graph(records_);
+  auto work = static_cast<int64_t>(graph.operations.size()) * kElementsPerOperation;
+  for (const ir::ValueInfo& value : graph.values) {
+    Dim elements = product(value.sizes);
+    work += elements.is_constant() ? elements.value() : kElements;
+  }
+  return work >= kElements;
+}
 
 Tensors Version::reserve_seeds() const {
   Tensors seeds;
@@ -310,9 +337,9 @@ void Version::make_output(size_t i, const Tensors& inputs, const Tensors& result
 }
 
 // Parts of the memory of inputs or of other results.
-Tensors Version::make_results(const Tensors& inputs, const Tensors& values) const {
-  Tensors results(values.begin() + static_cast<std::ptrdiff_t>(trace_->mutations.size()),
-                  values.end());
+Tensors Version::make_results(const Tensors& inputs, Tensors results) const {
+  auto mutations = static_cast<std::ptrdiff_t>(trace_->mutations.size());
+  results.erase(results.begin(), results.begin() + mutations);
   for (size_t i = 0; i < results.size(); i++) {
     const auto& part = trace_->results[i].part;
     if (!part) continue;
@@ -333,6 +360,7 @@ Tensors Version::make_results(const Tensors& inputs, const Tensors& values) cons
 }
 
 Tensors Version::call(const Tensors& inputs) {
+  if (plain_) return kernel_->call(inputs, {}, {}, records_);
   for (auto [input, bumps] : trace_->bumps) {
     for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
   }
@@ -346,7 +374,7 @@ Tensors Version::call(const Tensors& inputs) {
   for (const Mutation& mutation : trace_->mutations) {
     if (node) node->watch_input(mutation.input, inputs[mutation.input]);
   }
-  Tensors results = make_results(inputs, values);
+  Tensors results = make_results(inputs, std::move(values));
   relate_views(inputs, results);
   std::vector<bool> done(outputs.size());
   for (size_t i = 0; i < outputs.size(); i++) make_output(i, inputs, results, done, outputs);

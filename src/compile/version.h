@@ -40,6 +40,8 @@ class Version {
   Tensors call(const Tensors& inputs);
   Kernel& kernel() const { return *kernel_; }
   std::string text() const;  // of the graph of its forward
+  // Whether a call does work beside which handing over a lock is nothing.
+  bool is_long() const;
 
   // What a call must look like, for people: per input, and beside the inputs.
   const std::vector<TensorGuard>& guards() const { return guards_; }
@@ -47,11 +49,12 @@ class Version {
   const std::vector<timing::Time>& phases() const { return phases_; }  // of capturing it
 
  private:
+  bool is_plain() const;
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
-  Tensors make_results(const Tensors& inputs, const Tensors& values) const;
+  Tensors make_results(const Tensors& inputs, Tensors values) const;
   void relate_views(const Tensors& inputs, const Tensors& results) const;
   void make_before(size_t i, const Tensors& inputs, Tensors& outputs) const;
   void make_output(size_t i, const Tensors& inputs, const Tensors& results, std::vector<bool>& done,
@@ -65,6 +68,7 @@ class Version {
   std::vector<size_t> aliases_;  // empty: it does not matter
   std::vector<timing::Time> phases_;
   bool grad_mode_, inference_mode_, records_;
+  bool plain_ = false;  // the caller gets what the kernel computes, and nothing else happens
   DType default_dtype_;
 };
 

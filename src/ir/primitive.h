@@ -54,7 +54,7 @@ struct PrimitiveInfo {
   Expr (*formula)(std::span<const Expr> inputs, const void* params) = nullptr;
   DType (*input_dtype)(Operands inputs, int i) = nullptr;
   // Reduce only: the dimensions of its input that are combined, and the result from what the blocks
-  // of the canonical order give: `blocks` has one row per kept index, `count` elements went into it.
+  // of the canonical order give: `blocks` has a row per kept index, `count` elements went into it.
   Combine combine = Combine::none;
   std::vector<bool> (*reduced)(const void* params, size_t rank) = nullptr;
   void (*finish)(const Tensor& blocks, int64_t count, const Tensor& output) = nullptr;

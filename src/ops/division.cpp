@@ -48,7 +48,7 @@ const Registered nonzero_divisor_p =
 Tensor divisor(const char* who, const Tensor& self, const Tensor& other) {
   if (self.is_floating_point() || other.is_floating_point()) return other;
   if (self.impl()->numel.is_constant() && self.numel() == 0) return other;  // nothing is divided
-  if (other.is_abstract()) return nonzero_divisor_p(other);
+  if (!other.is_known()) return nonzero_divisor_p(other);
   refuse_zero(who, other);
   return other;
 }

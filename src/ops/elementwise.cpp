@@ -80,7 +80,7 @@ static Dims permuted_strides(ir::Operands inputs, const Dims& sizes) {
   return strides;
 }
 
-// A dimension of one element may have any stride; those of results are the usual ones, as PyTorch's.
+// A dimension of one element may have any stride, in results it has the usual one, as PyTorch's.
 static bool has_usual_strides(const TensorImpl& contiguous) {
   for (const Dim& size : contiguous.sizes) {
     if (size == 1 || size == 0) return contiguous.strides == contiguous_strides(contiguous.sizes);

@@ -121,7 +121,7 @@ const auto one_hot_entry =
                      "one_hot: the number of classes cannot be read from no elements; give "
                      "num_classes");
                }
-               if (self.is_abstract()) {
+               if (!self.is_known()) {
                  fail(
                      "one_hot: the number of classes depends on data that are not known here; give "
                      "num_classes");

@@ -89,7 +89,7 @@ const Registered checked_probabilities_p =
       check_probabilities(self);
     }>("checked_probabilities");
 Tensor probabilities(const Tensor& self) {
-  if (self.is_abstract()) return checked_probabilities_p(self);
+  if (!self.is_known()) return checked_probabilities_p(self);
   check_probabilities(self);
   return self;
 }

@@ -73,7 +73,7 @@ const Registered checked_classes_p =
       check_classes(target, p.classes, p.ignored);
     }>("checked_classes");
 Tensor checked_target(const Tensor& target, Dim classes, int64_t ignored) {
-  if (target.is_abstract()) return checked_classes_p.with({classes, ignored}, target);
+  if (!target.is_known()) return checked_classes_p.with({classes, ignored}, target);
   check_classes(target, classes, ignored);
   return target;
 }

@@ -119,7 +119,7 @@ const auto repeat_interleave_tensor_entry =
                fail("repeat_interleave: repeats must be int64 or int32, got {}",
                     name(repeats.dtype()));
              }
-             if (repeats.is_abstract()) {
+             if (!repeats.is_known()) {
                fail("repeat_interleave: the result's size depends on data that are not known here");
              }
              Tensor from = dim ? self : flatten(self);

@@ -64,7 +64,7 @@ const auto view_dtype_entry =
     define(view.overload<1>(), "The same memory as elements of another dtype.",
            [](const Tensor& self, DType dtype) {
              // A graph has no value that another one is a part of in other elements.
-             if (self.is_abstract() && self.impl()->storage) {
+             if (!self.is_known() && self.impl()->storage) {
                fail("view: memory as another dtype is not captured yet; convert with to()");
              }
              return view_dtype_p.with({dtype}, self);

@@ -78,7 +78,8 @@ class MinCut {
   // Inputs and results may be written to after the forward; where the backward of an eager program
   // reads them too, that is an error there and here.
   void forbid_what_the_caller_sees() {
-    std::vector<bool> seen = is_input_, is_result(seen.size());
+    std::vector<bool> seen = is_input_, is_result(seen.size()), is_shown(seen.size());
+    for (ValueId input : joint_.shown) is_shown[memory_.root[input]] = true;
     for (ValueId result : joint_.results) {
       if (result != kNoValue) seen[memory_.root[result]] = is_result[memory_.root[result]] = true;
     }
@@ -89,7 +90,8 @@ class MinCut {
     for (const Saved& saved : partition_default(joint_)) {
       may_save_[saved.value] = true;
       ValueId root = memory_.root[saved.value];
-      saved_result_[root] = saved_result_[root] || (is_result[root] && !is_input_[root]);
+      bool result = is_shown[root] || (is_result[root] && !is_input_[root]);
+      saved_result_[root] = saved_result_[root] || result;
     }
   }
   // It would be computed again from what the caller may have written to, where an eager program

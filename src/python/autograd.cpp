@@ -45,28 +45,68 @@ GraphPoint point_of(nb::handle object, const char* who) {
        Py_TYPE(object.ptr())->tp_name);
 }
 
-GraphPoints points_of(nb::sequence objects, const char* who) {
+// One of them, or several.
+GraphPoints points_of(nb::handle given, const char* who) {
+  if (is_tensor(given.ptr())) return {tensor_of(given.ptr())};
+  bool plain = PyTuple_CheckExact(given.ptr()) || PyList_CheckExact(given.ptr());
+  if (!plain && nb::hasattr(given, "output_nr")) return {point_of(given, who)};
+  nb::object all = own(plain ? Py_NewRef(given.ptr()) : PySequence_Tuple(given.ptr()));
   GraphPoints points;
-  for (nb::handle object : objects) points.push_back(point_of(object, who));
+  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(all.ptr()); i++) {
+    points.push_back(point_of(PySequence_Fast_GET_ITEM(all.ptr(), i), who));
+  }
   return points;
 }
 
-void run_backward(nb::sequence outputs, nb::sequence grads, std::optional<bool> retain_graph,
-                  bool create_graph, nb::object inputs) {
+// None, one per output, or a single one.
+Tensors gradients_of(nb::handle given, size_t outputs, const char* who) {
+  if (given.is_none()) return {};
+  Tensors gradients;
+  if (is_tensor(given.ptr()))
+    gradients.push_back(tensor_of(given.ptr()));
+  else
+    gradients = tensors_of(own(PySequence_Tuple(given.ptr())).ptr(), who, true);
+  if (gradients.size() != outputs) {
+    fail("got {} tensors and {} gradients", outputs, gradients.size());
+  }
+  return gradients;
+}
+
+OptBool flag_of(nb::handle flag, const char* name) {
+  if (flag.is_none()) return {};
+  if (PyBool_Check(flag.ptr())) return flag.ptr() == Py_True;
+  fail(ErrorKind::type, "{} must be a bool, not {}", name, Py_TYPE(flag.ptr())->tp_name);
+}
+
+void run_backward(nb::handle outputs, nb::handle grads, nb::handle retain, nb::handle create,
+                  nb::object inputs) {
+  OptBool retain_graph = flag_of(retain, "retain_graph");
+  bool create_graph = flag_of(create, "create_graph").value_or(false);
   GraphPoints from = points_of(outputs, "backward");
-  Tensors gradients = tensors_of(grads.ptr(), "backward", true);
   std::optional<GraphPoints> to;
-  if (!inputs.is_none()) to = points_of(nb::cast<nb::sequence>(inputs), "backward");
+  if (PyDict_Check(inputs.ptr())) inputs = inputs.attr("values")();
+  if (!inputs.is_none()) to = points_of(inputs, "backward");
+  if (to && to->empty()) fail("`inputs` argument to `backward()` cannot be empty.");
+  Tensors gradients = gradients_of(grads, from.size(), "backward");
+  if (from.empty()) return;
   MayRelease released;
   autograd::backward(from, gradients, retain_graph, create_graph, to);
 }
 
-nb::object run_grad(nb::sequence outputs, nb::sequence inputs, nb::sequence grads,
-                    std::optional<bool> retain_graph, bool create_graph, bool allow_unused,
-                    bool batched, bool materialize) {
+nb::object run_grad(nb::handle outputs, nb::handle inputs, nb::handle grads, nb::handle retain,
+                    nb::handle create, nb::handle unused, bool batched, bool materialize) {
+  OptBool retain_graph = flag_of(retain, "retain_graph");
+  bool create_graph = flag_of(create, "create_graph").value_or(false);
+  OptBool allow_unused = flag_of(unused, "allow_unused");
+  if (materialize && allow_unused == false) {
+    fail(ErrorKind::value,
+         "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+         "allow_unused=False.");
+  }
   GraphPoints from = points_of(outputs, "grad"), to = points_of(inputs, "grad");
-  Tensors gradients = tensors_of(grads.ptr(), "grad", true);
-  autograd::GradOptions options{retain_graph, create_graph, allow_unused, materialize, batched};
+  Tensors gradients = gradients_of(grads, from.size(), "grad");
+  autograd::GradOptions options{retain_graph, create_graph, allow_unused.value_or(false),
+                                materialize, batched};
   Tensors results;
   {
     MayRelease released;
@@ -260,10 +300,10 @@ void add_tensor_methods(nb::module_& module) {
 }  // namespace
 
 void add_autograd(nb::module_& module) {
-  module.def("_run_backward", run_backward, nb::arg().none(), nb::arg(), nb::arg().none(),
-             nb::arg(), nb::arg().none());
-  module.def("_run_grad", run_grad, nb::arg(), nb::arg(), nb::arg(), nb::arg().none(), nb::arg(),
-             nb::arg(), nb::arg(), nb::arg());
+  module.def("_run_backward", run_backward, nb::arg().none(), nb::arg().none(), nb::arg().none(),
+             nb::arg().none(), nb::arg().none());
+  module.def("_run_grad", run_grad, nb::arg().none(), nb::arg().none(), nb::arg().none(),
+             nb::arg().none(), nb::arg().none(), nb::arg().none(), nb::arg(), nb::arg());
   module.def("_get_gradient_edge", [](const Tensor& tensor) {
     autograd::GradientEdge edge = autograd::get_gradient_edge(tensor);
     return nb::make_tuple(edge.node, edge.output_nr);

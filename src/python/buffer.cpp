@@ -65,6 +65,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         }
         *view = {};
         view->obj = Py_NewRef(self);
+        tensor.check_known();
         view->buf = tensor.data_ptr();
         view->len = tensor.numel() * item;
         view->itemsize = item;

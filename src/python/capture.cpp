@@ -39,12 +39,6 @@ std::string user_line() {
   return line;
 }
 
-nb::list list_of(const Tensors& tensors) {
-  nb::list result;
-  for (const Tensor& tensor : tensors) result.append(nb::steal(wrap(tensor)));
-  return result;
-}
-
 // A Python function of a list of tensors that returns one.
 struct PythonBody {
   Held function;
@@ -126,11 +120,6 @@ capture::OnLift on_lift_of(const nb::object& lift) {
 
 using compiler::Version;
 
-// What tensors looked like that a function may have asked without using them.
-struct Guards {
-  std::vector<compiler::TensorGuard> guards;
-};
-
 void make_version(Version* self, nb::object body, nb::object arguments, nb::object types,
                   std::vector<std::string> names, nb::object lift, nb::object forward,
                   nb::object backward, const std::string& partition) {
@@ -138,15 +127,6 @@ void make_version(Version* self, nb::object body, nb::object arguments, nb::obje
   new (self) Version(PythonBody{Held(body), Held(types)}, tensors_of(arguments.ptr(), "capture"),
                      trace, {backend_of(forward), backend_of(backward), partition_of(partition)});
   self->forget_lifted();
-}
-
-nb::list call_version(Version& version, nb::object inputs) {
-  Tensors given = tensors_of(inputs.ptr(), "a captured function"), results;
-  {
-    MayRelease released;
-    results = version.call(given);
-  }
-  return list_of(results);
 }
 
 Tensors run_graph(const PythonGraph& graph, const nb::args& args) {
@@ -232,16 +212,6 @@ void add_capture(nb::module_& module) {
       .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("types"),
            nb::arg("names"), nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
            nb::arg("partition"))
-      .def("matches",
-           [](const Version& self, nb::object inputs) {
-             timing::Span span("call", "find version");
-             return self.matches(tensors_of(inputs.ptr(), "a captured function"));
-           })
-      .def("difference",
-           [](const Version& self, nb::object inputs) {
-             return self.difference(tensors_of(inputs.ptr(), "a captured function"));
-           })
-      .def("__call__", call_version)
       .def_prop_ro("lifted",
                    [](const Version& self) {
                      nb::list result;
@@ -254,21 +224,6 @@ void add_capture(nb::module_& module) {
            })
       .def("graphs", graphs_of)
       .def_prop_ro("plan", [](Version& self) { return self.kernel().plan(); });
-  nb::class_<Guards>(module, "TensorGuards")
-      .def("__init__",
-           [](Guards* self, nb::object tensors) {
-             new (self) Guards();
-             for (const Tensor& tensor : tensors_of(tensors.ptr(), "guards")) {
-               self->guards.emplace_back(tensor);
-             }
-           })
-      .def("difference", [](const Guards& self, nb::object tensors) -> std::string {
-        Tensors given = tensors_of(tensors.ptr(), "guards");
-        for (size_t i = 0; i < self.guards.size(); i++) {
-          if (!self.guards[i].holds(given[i])) return self.guards[i].difference(given[i]);
-        }
-        return "";
-      });
   module.def("number_tensor", [](nb::handle number) { return Tensor(scalar_of(number.ptr())); });
   module.def("float_operation", [](const std::string& name, nb::args operands) {
     Tensors of = tensors_of(operands.ptr(), "a float");
@@ -292,7 +247,6 @@ void add_capture(nb::module_& module) {
   module.def("explain", explain);
   module.def("check_backend", [](const std::string& name) { (void)compiler::backend_named(name); });
   module.def("count_capture", compiler::count_capture);
-  module.def("count_call", compiler::count_call);
   module.def("count_eager", compiler::count_eager);
   module.def("is_capturing", [] { return modes.interpreter != nullptr; });
 }

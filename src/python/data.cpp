@@ -87,6 +87,7 @@ Tensor share_array(nb::handle array, const char* who) {
 
 nb::object to_dlpack(nb::handle self) {
   Tensor tensor = tensor_of(self.ptr());
+  tensor.check_known();
   if (tensor.requires_grad()) {
     fail(ErrorKind::value,
          "__dlpack__: a tensor that requires grad cannot be exported; use tensor.detach()");
@@ -223,6 +224,7 @@ nb::object list_of(const Dims& sizes, size_t axis, const T*& next) {
 }
 
 nb::object to_list(const Tensor& tensor) {
+  tensor.check_known();
   Tensor all = tensor.detach().contiguous();
   return visit(all.dtype(), [&]<class T>(T) {
     auto* first = static_cast<const T*>(all.data_ptr());
@@ -271,6 +273,7 @@ void add_data(nb::module_& module) {
   module.def("_tolist", to_list);
   module.def("_item", [](const Tensor& tensor) { return own(number_object(tensor.item())); });
   module.def("_to_bytes", [](const Tensor& tensor) {
+    tensor.check_known();
     Tensor whole = tensor.detach().contiguous();
     auto bytes = static_cast<size_t>(whole.numel()) * item_size(whole.dtype());
     return nb::bytes(static_cast<const char*>(whole.data_ptr()), bytes);

@@ -250,6 +250,12 @@ nb::object tuple_of(const Tensors& tensors) {
   return tuple;
 }
 
+nb::list list_of(const Tensors& tensors) {
+  nb::list result;
+  for (const Tensor& tensor : tensors) result.append(nb::steal(wrap(tensor)));
+  return result;
+}
+
 Tensors tensors_of(PyObject* sequence, const char* who, bool optional) {
   nb::object fast = own(PySequence_Fast(sequence, "expected a list or tuple of tensors"));
   Tensors tensors;

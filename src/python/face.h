@@ -42,6 +42,7 @@ PyObject* new_face(PyTypeObject* type, Faced* native);
 void asked(const Tensor& tensor, const char* what);
 
 nb::object tuple_of(const Tensors& tensors);
+nb::list list_of(const Tensors& tensors);
 // A list or tuple of tensors; None stands for an undefined one where `optional`.
 Tensors tensors_of(PyObject* sequence, const char* who, bool optional = false);
 

@@ -31,4 +31,5 @@ NB_MODULE(_C, module) {
   add_autograd(module);
   add_capture(module);
   add_step(module);
+  add_compiled(module);
 }

@@ -59,6 +59,8 @@ static void add_dtypes(nb::module_& module) {
 
 PyObject* dtype_object(DType dtype) { return dtype_objects[static_cast<int>(dtype)]; }
 
+bool is_dtype(PyObject* object) { return Py_TYPE(object) == dtype_type; }
+
 OptDType dtype_of(PyObject* object) {
   if (Py_TYPE(object) == dtype_type) return dtype_in(object);
   if (object == reinterpret_cast<PyObject*>(&PyFloat_Type)) return kFloat64;
@@ -76,6 +78,8 @@ PyObject* number_object(const Scalar& number) {
 // ---- Size
 
 static PyTypeObject* size_type = nullptr;
+
+bool is_size(PyObject* object) { return PyObject_TypeCheck(object, size_type); }
 
 static PyObject* new_size(Py_ssize_t count) { return size_type->tp_alloc(size_type, count); }
 

@@ -167,8 +167,14 @@ uint32_t Tensor::_version() const {
   return impl_->version();
 }
 
-void Tensor::check_has_data() const {
-  if (!is_abstract()) return;
+bool Tensor::is_known() const {
+  if (is_abstract()) return false;
+  if (!modes.interpreter || impl_->wrapped_number) return true;
+  return impl_->storage->made_in_capture() && impl_->version() == 0;
+}
+
+void Tensor::check_known() const {
+  if (is_known()) return;
   fail(
       "the value of a tensor is asked for while its function is captured, where tensors have sizes "
       "but no values; use where() in the place of a decision, or read it outside");
@@ -179,7 +185,7 @@ Scalar Tensor::item() const {
     fail("item: a tensor of sizes {} has {} elements; only one element converts to a number",
          fg::text(sizes()), numel());
   }
-  check_has_data();
+  check_known();
   return visit(dtype(), [&](auto zero) -> Scalar {
     using T = decltype(zero);
     T value = *reinterpret_cast<const T*>(impl_->data);
@@ -211,7 +217,7 @@ static void each_element(const TensorImpl& impl, F f) {
 
 template <class T>
 std::vector<T> Tensor::to_vector() const {
-  check_has_data();
+  check_known();
   std::vector<T> out;
   out.reserve(static_cast<size_t>(numel()));
   visit(dtype(), [&](auto zero) {

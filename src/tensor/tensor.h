@@ -60,12 +60,16 @@ class Tensor {
   bool is_contiguous() const { return impl_->contiguous; }
   bool is_floating_point() const { return is_floating(dtype()); }
   bool is_abstract() const { return impl_->is_abstract(); }
+  // Whether its elements may be read now: while a function is captured, only those of tensors that
+  // it made and did not write to since; others may be different ones when it runs.
+  bool is_known() const;
+  void check_known() const;  // refuses others
   std::string text() const;  // as PyTorch prints it
 
   // ---- memory
   void* data_ptr() const {
     if (!impl_->data) [[unlikely]]
-      check_has_data();
+      check_known();
     return impl_->data;
   }
   template <class T>
@@ -110,7 +114,6 @@ class Tensor {
 
  private:
   void check_element_type(DType dtype) const;
-  void check_has_data() const;  // refuses tensors of functions that are being captured
   bool autograd_requires_grad() const;
 
   Ref<TensorImpl> impl_;

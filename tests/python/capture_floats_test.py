@@ -185,8 +185,8 @@ def test_the_graph_shows_numbers_as_operands_and_its_text_reads_back():
     compiled = fg.compile(lambda x, k: x.add(x, alpha=k), fullgraph=True)
     x = values()
     compiled(x, 0.5)
-    (entry,), = compiled.compiled.entries.values()
-    graph = entry.version.graph(False)
+    version, = compiled.compiled.versions
+    graph = version.graph(False)
     assert "add_scaled(%0, %0, %1; alpha=$0)" in graph.code
     again = fg._C.Graph(graph.code)
     assert again.code == graph.code

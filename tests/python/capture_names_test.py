@@ -25,9 +25,9 @@ def names(function, *args, **kwargs):
     """What the inputs of the captured function are called."""
     compiled = fg.compile(function, fullgraph=True)
     compiled(*args, **kwargs)
-    owner = compiled.compiled if hasattr(compiled, "compiled") else compiled._compiled
-    (entry,), = owner.entries.values()
-    code = entry.version.graph(False).code
+    owner = compiled if hasattr(compiled, "compiled") else compiled._compiled
+    version, = owner.compiled.versions
+    code = version.graph(False).code
     assert fg._C.Graph(code).code == code
     return re.findall(r'(?:argument|parameter) \d+ "(.*)"', code.partition("{\n")[0])
 
@@ -80,8 +80,8 @@ def test_float_attributes_that_changed():
     compiled = fg.compile(f, fullgraph=True)
     for holder.rate in (0.5, 0.25):
         compiled(plain(3))
-    (_, entry), = compiled.compiled.entries.values()
-    assert '"free holder.rate"' in entry.version.graph(False).code
+    _, version = compiled.compiled.versions
+    assert '"free holder.rate"' in version.graph(False).code
 
 
 def test_pictures_and_listings_show_the_names():

@@ -366,3 +366,63 @@ def test_guards_of_tensors():
         assert found.tolist() == f(tensor).tolist()
     assert versions_of(compiled) == len(kinds)
     alike(f, lambda: [plain(3)])
+
+
+READINGS = {
+    "item": lambda t: t.item(),
+    "float": lambda t: float(t),
+    "bool": lambda t: 2.0 if t > 1 else 0.5,
+    "tolist": lambda t: t.tolist(),
+    "numpy": lambda t: float(t.numpy()),
+    "text": lambda t: float(str(t)[7:9]),
+    "pickle": lambda t: len(__import__("pickle").dumps(t)),
+    "one_hot": lambda t: fg.nn.functional.one_hot(t.long()).numel(),
+    "repeat_interleave": lambda t: fg.ones(1).repeat_interleave(t.long()).numel(),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", READINGS)
+def test_values_of_tensors_that_a_function_reached_are_never_stale(name):
+    scale = fg.tensor(2.0)
+
+    def f(x):
+        return x * READINGS[name](scale)
+
+    with pytest.raises(RuntimeError):
+        fg.compile(f, fullgraph=True)(fg.ones(2))
+    compiled = fg.compile(f)
+    for value in (2.0, 1.0, 3.0):
+        scale = fg.tensor(value)
+        assert compiled(fg.ones(2)).tolist() == f(fg.ones(2)).tolist()
+        scale.fill_(4.0)
+        assert compiled(fg.ones(2)).tolist() == f(fg.ones(2)).tolist()
+
+
+def test_what_depends_on_values_of_reached_tensors_is_checked_at_every_call():
+    divisor = fg.tensor([2, 1])
+    compiled = fg.compile(lambda x: x // divisor, fullgraph=True)
+    assert compiled(fg.tensor([4, 4])).tolist() == [2, 4]
+    divisor = fg.tensor([2, 0])
+    with pytest.raises(RuntimeError, match="division by zero"):
+        compiled(fg.tensor([4, 4]))
+
+
+def test_a_tensor_that_was_written_inside_is_not_read_as_it_was():
+    def f(x):
+        divisor = fg.tensor([1, 0])
+        divisor.add_(1)
+        return x // divisor
+
+    assert fg.compile(f, fullgraph=True)(fg.tensor([4, 4])).tolist() == [2, 4]
+
+
+def test_new_sizes_of_a_tensor_that_is_also_reached_are_refused():
+    x = fg.ones(2)
+
+    def f(t):
+        t.unsqueeze_(0)
+        return x * 2
+
+    with pytest.raises(RuntimeError, match="changes the sizes of a tensor that it also reaches"):
+        fg.compile(f, fullgraph=True)(x)

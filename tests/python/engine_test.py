@@ -88,6 +88,23 @@ def test_materialize_grads_contradicts_allow_unused_false_E2():
         grad(x.sum(), x, allow_unused=False, materialize_grads=True)
 
 
+def test_flags_gradients_and_inputs_are_checked_E2():
+    x = ones()
+    for call in (grad, lambda y, x, **flags: fg.autograd.backward(y, **flags)):
+        with pytest.raises(TypeError, match="retain_graph must be a bool, not int"):
+            call(x.sum(), x, retain_graph=1)
+    with pytest.raises(RuntimeError, match="got 1 tensors and 2 gradients"):
+        grad(x.sum(), x, [fg.ones(()), fg.ones(())])
+    with pytest.raises(RuntimeError, match="cannot be empty"):
+        x.sum().backward(inputs=[])
+    with pytest.raises(TypeError, match="not iterable"):
+        fg.autograd.backward(3)
+    assert fg.autograd.backward([]) is None
+    assert grad([x.sum()], {"x": x})["x"].tolist() == [1, 1, 1]
+    x.sum().backward(inputs={"x": x})
+    assert x.grad.tolist() == [1, 1, 1]
+
+
 def test_grad_refuses_inputs_without_grad_E2():
     with pytest.raises(RuntimeError, match="require"):
         grad(ones().sum(), fg.ones(3))

@@ -34,7 +34,9 @@ class _Explained:
 
 class Compiled(_Explained):
     function: Callable[..., Any]
-    def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
+    refused: str | None
+    @property
+    def versions(self) -> list[Any]: ...
 
 class _CompiledFunction(_Explained, Generic[_P, _R]):
     def __call__(self, *args: _P.args, **kwargs: _P.kwargs) -> _R: ...

@@ -2,7 +2,7 @@
 
 import functools
 
-from foregrad.compiler._compile import Compiled, CompiledObject
+from foregrad.compiler._compile import Compiled, CompiledObject, callable_of
 
 
 def nop(graph, example_inputs):
@@ -70,9 +70,9 @@ def aot_function(fn, fw_compiler, bw_compiler=None, partition_fn=default_partiti
     if decompositions:
         raise NotImplementedError("aot_function: decompositions are not here yet; graphs are made "
                                   "of primitives already")
-    return functools.update_wrapper(
-        Compiled(fn, fullgraph=True, forward=fw_compiler, backward=bw_compiler or fw_compiler,
-                 partition=_partition_name(partition_fn)), fn, updated=())
+    return callable_of(Compiled(fn, fullgraph=True, forward=fw_compiler,
+                                backward=bw_compiler or fw_compiler,
+                                partition=_partition_name(partition_fn)))
 
 
 def aot_module(mod, *args, **kwargs):

@@ -1,7 +1,6 @@
 """A Python function as the library captures it: a function of a list of tensors."""
 
 from foregrad import _C
-from foregrad.compiler import _tree
 from foregrad.compiler._names import as_text
 from foregrad.compiler._numbers import Swap, TracedFloat
 from foregrad.compiler._sources import Snapshot
@@ -11,17 +10,6 @@ Tensor = _C.Tensor
 
 class CaptureError(RuntimeError):
     """A function cannot be captured; it can still run eagerly."""
-
-
-def each_once(tensors):
-    """Each tensor once, and where each of the given ones is among them."""
-    unique, places, known = [], [], {}
-    for tensor in tensors:
-        place = known.setdefault(id(tensor), len(unique))
-        if place == len(unique):
-            unique.append(tensor)
-        places.append(place)
-    return unique, places
 
 
 class Lift:
@@ -49,26 +37,23 @@ _PLAIN = (int, float, bool, str, bytes, complex, type(None), _C.dtype, _C.Size, 
 
 def _leaves(tree):
     found = []
-    _tree.map_leaves(tree, found.append)
+    _C.map_leaves(tree, found.append)
     return found
 
 
 class Body:
     """The function of a list of tensors that is captured."""
 
-    def __init__(self, owner, arguments, results, floats):
-        self.owner, self.arguments, self.results = owner, arguments, results
+    def __init__(self, function, call, results, floats):
+        self.function, self.call, self.results = function, call, results
         self.floats = [place for _, place in floats.values()]
 
     def __call__(self, inside):
-        tensors, floats = [], []
-        tree = _tree.flatten(self.arguments, tensors, floats, [])
-        unique, places = each_once(tensors)
-        fixed = self.owner.fixed.get(tree, ())
+        given, fixed = self.call.given, self.call.fixed
         moving = inside[len(inside) - len(self.floats):]
-        number = iter([inside[len(unique) + i - sum(f < i for f in fixed)] if i not in fixed else
-                       None for i in range(len(floats))])
-        place = iter(places)
+        rest = iter(inside[len(given.tensors):])
+        number = iter([None if i in fixed else next(rest) for i in range(len(given.floats))])
+        place = iter(given.places)
 
         def replace(leaf):
             if isinstance(leaf, Tensor):
@@ -78,12 +63,11 @@ class Body:
                 return leaf if tensor is None else TracedFloat(tensor)
             return leaf
 
-        arguments = _tree.map_leaves(self.arguments, replace)
-        before = _tree.flatten(arguments, [], [], []), _leaves(arguments)
-        args, kwargs = arguments
+        args, kwargs = arguments = _C.map_leaves(self.call.arguments, replace)
+        before = _C.Arguments(*args, **kwargs).structure(), _leaves(arguments)
         with Swap(self.floats, moving):
-            result = self.owner.function(*args, **kwargs)
-        if before[0] != _tree.flatten(arguments, [], [], []) or any(
+            result = self.function(*args, **kwargs)
+        if before[0] != _C.Arguments(*args, **kwargs).structure() or any(
                 a is not b for a, b in zip(before[1], _leaves(arguments))):
             raise CaptureError("the function changes a list or dictionary that is an argument; "
                                "return a new one")
@@ -94,27 +78,12 @@ class Body:
                 leaf._known()
             if isinstance(leaf, Tensor):
                 outputs.append(leaf)
-                return _tree.TENSOR
+                return _C.RESULT_TENSOR
             if not isinstance(leaf, _PLAIN) and any(
                     _C.is_abstract(tensor) for tensor in Snapshot([leaf]).tensors):
                 raise CaptureError(f"the function returns a {type(leaf).__name__} that holds "
                                    "tensors; return them in lists, tuples or dictionaries")
             return leaf
 
-        self.results.append(_tree.map_leaves(result, keep))
+        self.results.append(_C.map_leaves(result, keep))
         return outputs
-
-
-class Rebuild:
-    """Results in the structure that the function returned them in."""
-
-    def __init__(self, tree):
-        self.tree = tree
-        self.single = tree is _tree.TENSOR
-
-    def __call__(self, tensors):
-        if self.single:
-            return tensors[0]
-        rest = iter(tensors)
-        return _tree.map_leaves(
-            self.tree, lambda leaf: next(rest) if leaf is _tree.TENSOR else leaf)

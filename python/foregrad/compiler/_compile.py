@@ -2,20 +2,23 @@
 
 import copy
 import functools
+import struct
 import sys
 import threading
+import types
 import warnings
 import weakref
 
 from foregrad import _C
-from foregrad.compiler import _tree
-from foregrad.compiler._body import Body, CaptureError, Lift, Rebuild, each_once
-from foregrad.compiler._names import as_text, input_names, object_names
+from foregrad.compiler._body import Body, CaptureError, Lift
+from foregrad.compiler._names import input_names, object_names
 from foregrad.compiler._numbers import Fixed
-from foregrad.compiler._sources import Changed, Snapshot
+from foregrad.compiler._sources import Snapshot
 
 Tensor = _C.Tensor
 MAX_VERSIONS = 8
+# When Python uses a version, beside what its tensors must look like.
+CONDITIONS = ["numbers, texts and objects that the function reads are what they were"]
 
 
 class Counters:
@@ -35,65 +38,69 @@ class Counters:
 counters = Counters()
 
 
-class _Entry:
-    """A version with the state of Python that it was captured with."""
+class Call:
+    """A call that no version fits: what a version for it is made of."""
 
-    __slots__ = ("snapshot", "version", "result", "same", "lifted", "guards")
+    def __init__(self, args, kwargs, fixed):
+        self.arguments = args, kwargs
+        self.given = _C.Arguments(*args, **kwargs)
+        self.structure = self.given.structure()
+        self.fixed = fixed.get(self.structure, ())  # which of the floats are constants
+        floats = list(enumerate(self.given.floats))
+        constants = [value for i, value in floats if i in self.fixed]
+        self.inputs = self.given.tensors
+        self.inputs += [_C.number_tensor(value) for i, value in floats if i not in self.fixed]
+        self.key = (self.structure, tuple(self.given.places),
+                    struct.pack(f"{len(constants)}d", *constants))  # NaN and both zeros
 
 
 class Compiled:
-    """The versions of one function."""
+    """The versions of one function, and how more of them are made.
+
+    callable_of() makes what finds the version of a call and runs it; it calls `miss` where there is
+    none, and the function itself from then on that `refused` is set.
+    """
 
     def __init__(self, function, fullgraph=False, forward=None, backward=None,
                  partition="default"):
         self.function = function
         self.fullgraph = fullgraph
         self.forward, self.backward, self.partition = forward, backward, partition
-        self.entries = {}  # by structure of the arguments
+        self.entries = []
+        self.refused = None  # why it runs eagerly from now on
         self.fixed = Fixed()  # floats among the arguments that are constants
         self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # what differed from the versions that are there
         self.changed_places = []
-        self.refused = None  # why it runs eagerly from now on
         self.lock = threading.RLock()
-        self._captured_function = function  # what another function that calls this one reads
 
-    def __call__(self, *args, **kwargs):
-        if _C.is_capturing():
-            return self.function(*args, **kwargs)
-        if self.refused:
-            _C.count_eager(self.refused)
-            return self.function(*args, **kwargs)
-        tensors, floats, objects = [], [], []
-        tree = _tree.flatten((args, kwargs), tensors, floats, objects)
-        unique, places = each_once(tensors)
-        numbers, constants = self.fixed.split(tree, floats)
-        key = (tree, tuple(places), constants)
-        inputs = unique + numbers
-        entry = self.find(key, inputs)
-        if entry is None:
+    def miss(self, *args, **kwargs):
+        """A call for which no version was found."""
+        found = None
+        while found is None:
             with self.lock:
-                entry = self.find(key, inputs) or self.capture(
-                    (args, kwargs), key, inputs, objects, len(floats))
-            if entry is None:
-                return self(*args, **kwargs) if self.retry() else self.function(*args, **kwargs)
-        _C.count_call()
-        entry, inputs = entry
-        return entry.result(entry.version(inputs))
+                if self.refused:  # by another thread
+                    _C.count_eager(self.refused)
+                    break
+                call = Call(args, kwargs, self.fixed)
+                found = self.find(call) or self.capture(call)
+            if found is None and not self.retry():
+                break
+        if found is None:
+            return self.function(*args, **kwargs)
+        entry, inputs = found
+        return entry(inputs)
 
     @property
-    def count(self):
-        """How many versions there are."""
-        return sum(len(entries) for entries in self.entries.values())
-
-    def _versions(self):
-        return [entry for entries in self.entries.values() for entry in entries]
+    def versions(self):
+        """The versions that there are."""
+        return [entry.version for entry in self.entries]
 
     def graphs(self):
         """The graphs of all versions by name: 'forward', 'backward', ..., 'version 2: forward'."""
         found = {}
-        for i, entry in enumerate(self._versions()):
-            for title, graph in entry.version.graphs():
+        for i, version in enumerate(self.versions):
+            for title, graph in version.graphs():
                 found[title if i == 0 else f"version {i + 1}: {title}"] = graph
         return found
 
@@ -104,7 +111,7 @@ class Compiled:
         once more and measured with inputs of its own: that takes about as long as compiling did.
         """
         with self.lock:
-            versions = [(entry.version, _conditions(entry)) for entry in self._versions()]
+            versions = [(version, CONDITIONS) for version in self.versions]
         note = self.refused or ("" if versions else "It was not called yet.")
         if versions and self.forward not in (None, "native", "default"):
             note = "It runs through another backend: what follows is what native code would do."
@@ -114,45 +121,36 @@ class Compiled:
         with open(path, "w", encoding="utf-8") as file:
             file.write(page)
 
-    def find(self, key, inputs):
+    def find(self, call):
+        """A version that another thread made meanwhile; else notes what differs from each."""
         self.changed_places = []
-        for entry in self.entries.get(key, ()):
-            try:
-                found, floats = entry.snapshot.read_again()
-            except Changed as changed:
-                self.changed = str(changed)
-                self.changed_places.append(changed.place)
+        for entry in list(self.entries):
+            answer = entry.look(call.given)
+            if answer is None:
                 continue
-            if _same_objects(inputs, found) != entry.same:
-                self.changed = "other arguments are the very tensors that the function reads"
-                continue
-            self.changed = entry.guards.difference(found)
-            if self.changed:
-                continue
-            given = inputs + [_C.number_tensor(value) for value in floats]
-            given += [found[i] for i in entry.lifted]
-            if entry.version.matches(given):
-                return entry, given
-            self.changed = entry.version.difference(given)
+            inputs, self.changed, place = answer
+            if inputs is not None:
+                return entry, inputs
+            self.changed_places.append(place)
         return None
 
     def retry(self):
         again, self.again = getattr(self, "again", False), False
         return again
 
-    def capture(self, arguments, key, inputs, objects, floats):
-        if len(self.entries.get(key, ())) >= MAX_VERSIONS or len(self.entries) >= MAX_KEYS:
+    def capture(self, call):
+        keys = [entry.key for entry in self.entries]
+        if keys.count(call.key) >= MAX_VERSIONS or len(set(keys)) >= MAX_KEYS:
             self.refuse(f"{_name(self.function)} was captured {MAX_VERSIONS} times and the call "
                         f"differs again: {self.changed or 'other constants'}; it runs eagerly from "
                         "now on")
             return None
-        entry = _Entry()
         self.moving |= {place for place in self.changed_places if place} - self.asked
         try:
             _C.take_asked_inputs()
-            numbers = self.make(entry, arguments, inputs, objects, key[0])
+            entry, inputs = self.make(call)
         except Exception as error:
-            if self.learn(key[0], floats, len(inputs)):
+            if self.learn(call):
                 self.again = True
                 return None
             if self.fullgraph:
@@ -160,56 +158,54 @@ class Compiled:
             self.refuse_call(error)
             return None
         _C.count_capture()
-        self.entries.setdefault(key, []).append(entry)
-        for thing in objects:  # their identity is part of the key
-            _forget_with(thing, self.entries, key)
-        found = entry.snapshot.tensors
-        entry.snapshot.settle()
-        return entry, inputs + numbers + [found[i] for i in entry.lifted]
+        self.entries.append(entry)
+        for thing in call.given.objects:  # their identity is part of the key
+            _forget_with(thing, self.entries, entry)
+        return entry, inputs
 
-    def learn(self, tree, floats, inputs):
+    def learn(self, call):
         """Whether a capture that failed may succeed if more floats are constants."""
         asked = _C.take_asked_inputs()
-        fixed = self.fixed.get(tree, ())
-        arguments = inputs - floats + len(fixed)  # that are tensors
+        inputs, arguments = len(call.inputs), len(call.given.tensors)
         moved = [i for i in asked if i >= inputs]
         if self.moving and (moved or not asked):
             gone = {self.order[i - inputs] for i in moved} or set(self.moving)
             self.moving -= gone
             self.asked |= gone
             return True
-        return self.fixed.learn(tree, floats, [i - arguments for i in asked if i >= arguments])
+        return self.fixed.learn(call.structure, len(call.given.floats),
+                                [i - arguments for i in asked if i >= arguments])
 
-    def make(self, entry, arguments, inputs, objects, tree=None):
-        names = {id(thing): name for thing, name in object_names(self.function, arguments)}
-        entry.snapshot = Snapshot([self.function, *objects], self.moving, names)
-        found, floats = entry.snapshot.read_again()
-        self.order = list(entry.snapshot.places)
-        numbers = [_C.number_tensor(value) for value in floats]
-        inputs = inputs + numbers
-        entry.same = _same_objects(inputs, found)
-        entry.guards = _C.TensorGuards(found)  # a shape may be read without the tensor being used
-        results = []
-        body = Body(self, arguments, results, entry.snapshot.places)
-        types = [type(tensor) for tensor in inputs]
+    def make(self, call):
+        """A version for a call, and the inputs that the call gives it."""
+        names = {id(thing): name for thing, name in object_names(self.function, call.arguments)}
+        snapshot = Snapshot([self.function, *call.given.objects], self.moving, names)
+        self.order = list(snapshot.places)
+        inputs = call.inputs + [_C.number_tensor(value) for value in snapshot.floats]
+        entry = _C.Entry(call.key, sorted(call.fixed), snapshot.reads, call.given.tensors,
+                         snapshot.tensors)
         _check_types(inputs)
         try:
-            names = input_names(self.function, arguments, self.fixed.get(tree, ()),
-                                entry.snapshot.float_names)
-            lift = Lift(found, entry.snapshot.tensor_names)
-            entry.version = _C.Version(body, inputs, types, names, lift, self.forward,
-                                       self.backward, self.partition)
-            entry.lifted = list(entry.version.lifted)
+            version, result = self.trace(call, inputs, snapshot)
             if _C.asked_inputs():  # and the function caught the exception
                 raise CaptureError("the value of a float is asked for while it is captured")
-            if entry.snapshot.holds_abstract():
+            if snapshot.holds_abstract():
                 raise CaptureError("the function keeps a tensor in an attribute, a variable or a "
                                    "container; return it")
         except BaseException:
-            entry.snapshot.restore()
+            snapshot.restore()
             raise
-        entry.result = Rebuild(results[0])
-        return numbers
+        entry.finish(version, result)
+        return entry, inputs + [snapshot.tensors[i] for i in version.lifted]
+
+    def trace(self, call, inputs, snapshot):
+        results = []
+        body = Body(self.function, call, results, snapshot.places)
+        names = input_names(self.function, call.arguments, call.fixed, snapshot.float_names)
+        version = _C.Version(body, inputs, [type(tensor) for tensor in inputs], names,
+                             Lift(snapshot.tensors, snapshot.tensor_names), self.forward,
+                             self.backward, self.partition)
+        return version, results[0]
 
     def refuse_call(self, error):
         """What capture refuses runs eagerly; said once, with the line that stood in the way."""
@@ -245,15 +241,6 @@ def _line_of(error):
     return line
 
 
-def _conditions(entry):
-    """When Python uses a version, beside what its tensors must look like."""
-    names = sorted(set(entry.snapshot.tensor_names))
-    found = ["numbers, texts and objects that the function reads are what they were"]
-    if names:
-        found.append("tensors that it reads by itself: " + ", ".join(map(as_text, names)))
-    return found
-
-
 def _name(function):
     return getattr(function, "__qualname__", type(function).__qualname__)
 
@@ -261,21 +248,16 @@ def _name(function):
 MAX_KEYS = 256  # structures and constants of arguments
 
 
-def _forget_with(thing, entries, key):
-    """Drops the versions of an object when the object goes."""
+def _forget_with(thing, entries, entry):
+    """Drops a version for an object when the object goes."""
     try:
-        weakref.finalize(thing, entries.pop, key, None).atexit = False
+        weakref.finalize(thing, _forget, entries, entry.key).atexit = False
     except TypeError:  # it cannot be watched: it is kept, so that its identity stays its own
-        entries[key][0].snapshot.kept = thing
+        entry.keep(thing)
 
 
-def _same_objects(inputs, found):
-    """For each tensor that the function reads: where the very same one is, first."""
-    places = {}
-    for i, tensor in enumerate(inputs):
-        places.setdefault(id(tensor), i)
-    return tuple([places.setdefault(id(tensor), len(inputs) + i)
-                  for i, tensor in enumerate(found)])
+def _forget(entries, key):
+    entries[:] = [entry for entry in entries if entry.key is not key]
 
 
 def _check_types(tensors):
@@ -286,6 +268,17 @@ def _check_types(tensors):
                                "not captured yet")
         if getattr(tensor, "__dict__", None):
             raise CaptureError("an argument has attributes of its own, which are not captured yet")
+
+
+def callable_of(compiled):
+    """What is called in the place of a function, and looks like it."""
+    function = compiled.function
+    updated = functools.WRAPPER_UPDATES if isinstance(function, types.FunctionType) else ()
+    made = functools.update_wrapper(_C.compiled_function(compiled), function, updated=updated)
+    made.compiled = compiled
+    made.explain, made.graphs = compiled.explain, compiled.graphs
+    made._captured_function = function  # what another function that calls this one reads
+    return made
 
 
 class CompiledObject:
@@ -314,10 +307,11 @@ class CompiledObject:
         return f"compiled({self._orig_mod!r})"
 
     def __deepcopy__(self, memo):
-        compiled = self._compiled
+        compiled = self._compiled.compiled
         original = copy.deepcopy(self._orig_mod, memo)
-        return CompiledObject(original, Compiled(original, compiled.fullgraph, compiled.forward,
-                                                 compiled.backward, compiled.partition))
+        again = Compiled(original, compiled.fullgraph, compiled.forward, compiled.backward,
+                         compiled.partition)
+        return CompiledObject(original, callable_of(again))
 
     @property
     def _captured_function(self):
@@ -351,17 +345,9 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     if disable:
         return model
     if hasattr(model, "forward") and not isinstance(model, type) and callable(model):
-        return CompiledObject(model, Compiled(model, fullgraph, *_backends(backend)))
+        compiled = Compiled(model, fullgraph, *_backends(backend))
+        return CompiledObject(model, callable_of(compiled))
     if not callable(model):
         raise TypeError(f"compile: expected a function or an object with forward, got "
                         f"{type(model).__name__}")
-    compiled = Compiled(model, fullgraph, *_backends(backend))
-
-    @functools.wraps(model)
-    def wrapper(*args, **kwargs):
-        return compiled(*args, **kwargs)
-
-    wrapper.compiled = compiled
-    wrapper.explain, wrapper.graphs = compiled.explain, compiled.graphs
-    wrapper._captured_function = model
-    return wrapper
+    return callable_of(Compiled(model, fullgraph, *_backends(backend)))

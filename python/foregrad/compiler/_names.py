@@ -23,7 +23,7 @@ def _positional_names(function, count):
 
 
 def _leaves(name, tree, found):
-    """Adds (name, leaf) for every leaf, in the order of _tree.flatten."""
+    """Adds (name, leaf) for every leaf, in the order of _C.Arguments."""
     if isinstance(tree, tuple) and hasattr(tree, "_fields"):
         for field, item in zip(tree._fields, tree):
             _leaves(f"{name}.{field}", item, found)

@@ -1,7 +1,5 @@
 """Floats of captured functions: inputs of the graph that behave as floats."""
 
-import struct
-
 from foregrad import _C
 
 Tensor = _C.Tensor
@@ -80,21 +78,12 @@ _C.set_number_type(TracedFloat)
 class Fixed(dict):
     """By structure of the arguments: which of their floats the function asks for the value of."""
 
-    def split(self, tree, floats):
-        """The floats that are inputs, as tensors, and the others, as bytes: NaN and both zeros."""
-        fixed = self.get(tree) if self else None  # hashing a structure takes a while
-        if not fixed:
-            return [_C.number_tensor(value) for value in floats], b""
-        constants = [value for i, value in enumerate(floats) if i in fixed]
-        inputs = [_C.number_tensor(v) for i, v in enumerate(floats) if i not in fixed]
-        return inputs, struct.pack(f"{len(constants)}d", *constants)
-
-    def learn(self, tree, floats, asked):
+    def learn(self, structure, floats, asked):
         """`asked`: places among the floats that are inputs; none: it is not known which.
 
         False: there is nothing to learn.
         """
-        fixed = self.setdefault(tree, set())
+        fixed = self.setdefault(structure, set())
         free = [i for i in range(floats) if i not in fixed]
         fixed.update([free[i] for i in asked] or free)
         return bool(free)

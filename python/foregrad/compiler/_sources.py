@@ -1,14 +1,13 @@
 """What a Python function reads besides its arguments: free variables, globals, attributes.
 
-A snapshot is taken when a function is captured and read again before every later call, so that a
-captured function is never stale. Which attributes a function reads is not known exactly; all names
-that its code, and the code it may call, mention are looked at. A snapshot is a flat list: objects
-on the way must be the same ones, so each read knows from where.
+A snapshot is taken when a function is captured; what it found is read again before every later call
+(_C.Reads), so that a captured function is never stale. Which attributes a function reads is not
+known exactly; all names that its code, and the code it may call, mention are looked at. The reads
+are a flat list: objects on the way must be the same ones, so each read knows from where.
 """
 
 import collections
 import functools
-import struct
 import types
 
 from foregrad import _C
@@ -21,79 +20,29 @@ _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDesc
 # Names that reach attributes whose names the code does not mention.
 _REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
                 "__getattribute__", "__getattr__"}
-_MISSING = object()
 
 
 class Unreadable(RuntimeError):
     """A function reads something whose state cannot be compared later."""
 
 
-class Changed(Exception):
-    """Something that a captured function read is not what it was; `place` if it is a float."""
-
-    place = None
-
-
 class Place:
     """Where a float was read and another one may be put."""
 
-    def __init__(self, read, holder, key):
-        self._read, self._holder, self._key = read, holder, key
-        self.identity = (read, id(holder), key)
+    def __init__(self, how, holder, key):
+        self._how, self._holder, self._key = how, holder, key
+        self.identity = (how, id(holder), key)
 
     def read(self):
-        return self._read(self._holder, self._key)
+        return _C.read(self._how, self._holder, self._key)
 
     def write(self, value):
-        if self._read is _cell:
+        if self._how == "cell":
             self._holder.cell_contents = value
-        elif self._read in (_attribute, _class_entry):
+        elif self._how in ("attribute", "class_entry"):
             setattr(self._holder, self._key, value)
         else:
             self._holder[self._key] = value
-
-    def is_writable(self):
-        return self._read in (_entry, _cell, _attribute, _class_entry) or (
-            self._read is _item and not isinstance(self._holder, tuple))
-
-
-def _item(holder, key):
-    return holder[key]
-
-
-def _entry(holder, key):
-    return holder.get(key, _MISSING)
-
-
-def _cell(holder, _):
-    try:
-        return holder.cell_contents
-    except ValueError:
-        return _MISSING
-
-
-def _attribute(holder, key):
-    return getattr(holder, key, _MISSING)
-
-
-def _length(holder, _):
-    return len(holder)
-
-
-def _keys(holder, _):
-    return tuple(holder)
-
-
-def _bytes(holder, _):
-    return bytes(holder)
-
-
-def _elements(holder, _):
-    return (holder.dtype.str, holder.shape, holder.tobytes())
-
-
-def _members(holder, _):
-    return frozenset(holder)
 
 
 def _is_ours(value):
@@ -108,7 +57,7 @@ def _is_value(value):
 
 
 class Snapshot:
-    """What functions and objects read now. read_again() gives the tensors found, in order.
+    """What functions and objects read now. `reads` reads it again.
 
     Floats at `moving` places are not compared: they are inputs. `names` are those of roots, by id.
     """
@@ -126,44 +75,14 @@ class Snapshot:
             self.tensor_names, self.float_names = [], []
             while self._queue:
                 self._visit(self._queue.pop())
-        del self._queue, self._paths, self._prefixes
-        self.tensors, _ = self.read_again()
-
-    def read_again(self):
-        """Tensors and floats that are found now; Changed if anything else is not what it was."""
-        found, floats = [], [0.0] * len(self.places)
-        for read, holder, key, kind, expected in self._reads:
-            try:
-                value = read(holder, key)
-            except (LookupError, TypeError):
-                value = _MISSING
-            if kind is None:
-                if value is not expected:
-                    self._refuse(holder, key, "is another object")
-            elif kind is Tensor:
-                if not isinstance(value, Tensor):
-                    self._refuse(holder, key, "is no tensor any more")
-                found.append(value)
-            elif kind is float:
-                if type(value) is not float or struct.pack("d", value) != expected:
-                    place = Place(read, holder, key) if type(value) is float else None
-                    self._refuse(holder, key, f"is {value!r} now", place)
-            elif kind is Place:
-                if type(value) is not float:
-                    self._refuse(holder, key, "is no float any more")
-                floats[expected] = value
-            elif type(value) is not kind or value != expected:
-                self._refuse(holder, key, f"is {value!r}, not {expected!r}")
-        return found, floats
+        self.reads = _C.Reads(self._reads)
+        del self._queue, self._paths, self._prefixes, self._reads
+        self.tensors, self.floats = self.reads.again()
 
     def holds_abstract(self):
         """Whether a tensor of the function that was captured is still reached from outside."""
         after = Snapshot(self._roots)
         return any(_C.is_abstract(tensor) for tensor in after.tensors)
-
-    def settle(self):
-        """The capture succeeded: what is only needed to undo it goes."""
-        self._originals = self.tensors = self._roots = self._seen = self._moving = None
 
     def restore(self):
         """Puts back what the capture of a function changed, before it runs eagerly."""
@@ -177,23 +96,15 @@ class Snapshot:
                 holder.clear()
                 holder.update(original)
 
-    @staticmethod
-    def _refuse(holder, key, what, place=None):
-        name = getattr(holder, "__name__", type(holder).__name__)
-        changed = Changed(f"{name}: {key} {what}" if key is not None else f"{name} {what}")
-        if place and place.is_writable():
-            changed.place = place.identity
-        raise changed
-
     # ---- names: as the function's code says it
 
-    def _name(self, read, holder, key):
+    def _name(self, how, holder, key):
         if id(holder) in self._prefixes:
             return f"{self._prefixes[id(holder)]}{key}"
         path = self._paths.get(id(holder), "?")
-        if read is _cell:
+        if how == "cell":
             return path
-        return f"{path}.{key}" if read in (_attribute, _class_entry) else f"{path}[{key!r}]"
+        return f"{path}.{key}" if how in ("attribute", "class_entry") else f"{path}[{key!r}]"
 
     def _go_on(self, value, path):
         self._paths.setdefault(id(value), path)
@@ -201,25 +112,25 @@ class Snapshot:
 
     # ---- what is read
 
-    def _add(self, read, holder, key):
-        value = read(holder, key)
+    def _add(self, how, holder, key=None):
+        value = _C.read(how, holder, key)
+        expected = "same", value
         if isinstance(value, Tensor):
-            self._reads.append((read, holder, key, Tensor, None))
-            self.tensor_names.append(self._name(read, holder, key))
-        elif type(value) is float and (read, id(holder), key) in self._moving:
-            place = Place(read, holder, key)
+            expected = "tensor", None
+            self.tensor_names.append(self._name(how, holder, key))
+        elif type(value) is float and (how, id(holder), key) in self._moving:
+            place = Place(how, holder, key)
             index, _ = self.places.setdefault(place.identity, (len(self.places), place))
             if index == len(self.float_names):
-                self.float_names.append(self._name(read, holder, key))
-            self._reads.append((read, holder, key, Place, index))
-        elif type(value) is float:  # bits: NaN and both zeros
-            self._reads.append((read, holder, key, float, struct.pack("d", value)))
+                self.float_names.append(self._name(how, holder, key))
+            expected = "moving", index
+        elif type(value) is float:
+            expected = "bits", value
         elif _is_value(value):
-            self._reads.append((read, holder, key, type(value), value))
-        else:
-            self._reads.append((read, holder, key, None, value))
-            if value is not _MISSING:
-                self._go_on(value, self._name(read, holder, key))
+            expected = "value", value
+        elif value is not _C.MISSING:
+            self._go_on(value, self._name(how, holder, key))
+        self._reads.append((how, holder, key, *expected))
 
     def _visit(self, value):
         if id(value) in self._seen or isinstance(value, Tensor) or _is_value(value):
@@ -242,17 +153,17 @@ class Snapshot:
             self._queue += [value.fget]
         elif isinstance(value, (list, tuple, collections.deque)):
             self._originals.append((value, list(value)))
-            self._add(_length, value, None)
+            self._add("length", value)
             for i in range(len(value)):
-                self._add(_item, value, i)
+                self._add("item", value, i)
         elif isinstance(value, dict):
             self._originals.append((value, dict(value)))
             self._visit_dict(value, value)
         elif isinstance(value, (set, frozenset)):
             self._originals.append((value, set(value)))
-            self._add(_members, value, None)
+            self._add("members", value)
         elif isinstance(value, bytearray):
-            self._add(_bytes, value, None)
+            self._add("bytes", value)
         elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
             self._visit_array(value)
         elif hasattr(value, "_captured_function"):
@@ -270,13 +181,13 @@ class Snapshot:
     def _visit_array(self, value):
         if value.nbytes > 4096:
             raise Unreadable("the function reads a large numpy array; make it a tensor")
-        self._add(_elements, value, None)
+        self._add("elements", value)
 
     def _visit_dict(self, value, keys, part=False):
         if not part:
-            self._add(_keys, value, None)
+            self._add("keys", value)
         for key in list(keys):
-            self._add(_entry, value, key)
+            self._add("entry", value, key)
 
     def _names_of(self, code):
         names = set(code.co_names)
@@ -291,13 +202,13 @@ class Snapshot:
         names = self._names_of(value.__code__)
         self.names |= names
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
-            self._add(_attribute, value, name)
+            self._add("attribute", value, name)
         for cell, name in zip(value.__closure__ or (), value.__code__.co_freevars):
             self._paths[id(cell)] = f"free {name}"
-            self._add(_cell, cell, None)
+            self._add("cell", cell)
         self._prefixes[id(value.__globals__)] = "global "
         for name in names & value.__globals__.keys():
-            self._add(_entry, value.__globals__, name)
+            self._add("entry", value.__globals__, name)
 
     def _visit_object(self, value):
         kind = value if isinstance(value, type) else type(value)
@@ -312,19 +223,15 @@ class Snapshot:
                 # A name that is not there now may be there later and hide that of the class.
                 for name in self.names:
                     if name in attributes or hasattr(kind, name):
-                        self._add(_entry, attributes, name)
+                        self._add("entry", attributes, name)
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
                 continue
             for name, member in list(base.__dict__.items()):
                 if isinstance(member, types.MemberDescriptorType):
                     if value is not kind and name in self.names:
-                        self._add(_attribute, value, name)
+                        self._add("attribute", value, name)
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
                 elif name in self.names or (name.startswith("__") and callable(member)):
-                    self._add(_class_entry, base, name)
-
-
-def _class_entry(holder, key):
-    return holder.__dict__.get(key, _MISSING)
+                    self._add("class_entry", base, name)

@@ -4,7 +4,6 @@ import dataclasses
 import functools
 
 from foregrad import _C
-from foregrad.compiler import _tree
 from foregrad.compiler._compile import _name, compile
 from foregrad.compiler._step_groups import as_groups
 
@@ -61,7 +60,7 @@ def _step(loss_fn, rules, clip, args, kwargs):
     if not isinstance(loss, Tensor):
         raise TypeError(f"compile_step: the loss function returned a {type(loss).__name__}; return "
                         "the loss, a tensor, or a tuple that begins with it")
-    return _tree.map_leaves(result, _detached), *_C.take_step(loss, rules, clip)
+    return _C.map_leaves(result, _detached), *_C.take_step(loss, rules, clip)
 
 
 class CompiledStep:

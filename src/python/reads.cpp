@@ -1,0 +1,301 @@
+#include "python/reads.h"
+
+#include <nanobind/stl/string.h>
+
+#include <bit>
+
+#include "base/fail.h"
+#include "python/face.h"
+
+namespace fg::python {
+
+using How = Read::How;
+using Expected = Read::Expected;
+
+namespace {
+
+// Stands for what is not there.
+PyObject* missing() {
+  static PyObject* object =
+      own(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))).release().ptr();
+  return object;
+}
+
+constexpr std::pair<std::string_view, How> kHows[] = {{"item", How::item},
+                                                      {"entry", How::entry},
+                                                      {"cell", How::cell},
+                                                      {"attribute", How::attribute},
+                                                      {"class_entry", How::class_entry},
+                                                      {"length", How::length},
+                                                      {"keys", How::keys},
+                                                      {"members", How::members},
+                                                      {"bytes", How::bytes},
+                                                      {"elements", How::elements}};
+constexpr std::pair<std::string_view, Expected> kExpected[] = {{"same", Expected::same},
+                                                               {"tensor", Expected::tensor},
+                                                               {"bits", Expected::bits},
+                                                               {"moving", Expected::moving},
+                                                               {"value", Expected::value}};
+
+template <class Names>
+auto named(const Names& names, nb::handle name) {
+  std::string text = nb::cast<std::string>(name);
+  for (const auto& [known, value] : names) {
+    if (known == text) return value;
+  }
+  fail(ErrorKind::value, "'{}' is no way to read, and nothing to expect", text);
+}
+
+// What functions are read of at every call is read without a lookup by name.
+How how_to_read(nb::handle how, PyObject* holder, PyObject* key) {
+  How found = named(kHows, how);
+  if (found != How::attribute || !PyFunction_Check(holder)) return found;
+  if (PyUnicode_CompareWithASCIIString(key, "__code__") == 0) return How::code;
+  if (PyUnicode_CompareWithASCIIString(key, "__defaults__") == 0) return How::defaults;
+  if (PyUnicode_CompareWithASCIIString(key, "__kwdefaults__") == 0) return How::keyword_defaults;
+  return found;
+}
+
+PyObject* or_none(PyObject* borrowed) { return Py_NewRef(borrowed ? borrowed : Py_None); }
+
+PyObject* entry_of(PyObject* holder, PyObject* key) {
+  if (!PyDict_CheckExact(holder)) return PyObject_CallMethod(holder, "get", "OO", key, missing());
+  PyObject* value = PyDict_GetItemWithError(holder, key);
+  if (!value && PyErr_Occurred()) return nullptr;
+  return Py_NewRef(value ? value : missing());
+}
+
+PyObject* item_of(PyObject* holder, PyObject* key) {
+  if (!PyList_CheckExact(holder) && !PyTuple_CheckExact(holder))
+    return PyObject_GetItem(holder, key);
+  Py_ssize_t index = PyLong_AsSsize_t(key);
+  bool inside = index < PySequence_Fast_GET_SIZE(holder);
+  return Py_NewRef(inside ? PySequence_Fast_GET_ITEM(holder, index) : missing());
+}
+
+PyObject* elements_of(PyObject* array) {
+  nb::handle holder(array);
+  return nb::make_tuple(holder.attr("dtype").attr("str"), holder.attr("shape"),
+                        holder.attr("tobytes")())
+      .release()
+      .ptr();
+}
+
+// A new reference; null with a Python error.
+PyObject* read_raw(How how, PyObject* holder, PyObject* key) {
+  switch (how) {
+    case How::item:
+      return item_of(holder, key);
+    case How::entry:
+      return entry_of(holder, key);
+    case How::cell: {
+      PyObject* value = PyCell_GET(holder);
+      return Py_NewRef(value ? value : missing());
+    }
+    case How::attribute:
+      return PyObject_GetAttr(holder, key);
+    case How::class_entry:
+      return entry_of(reinterpret_cast<PyTypeObject*>(holder)->tp_dict, key);
+    case How::length: {
+      Py_ssize_t length = PyObject_Size(holder);
+      return length < 0 ? nullptr : PyLong_FromSsize_t(length);
+    }
+    case How::keys:
+      return PySequence_Tuple(holder);
+    case How::members:
+      return PyFrozenSet_New(holder);
+    case How::bytes:
+      return PyBytes_FromObject(holder);
+    case How::elements:
+      return elements_of(holder);
+    case How::code:
+      return Py_NewRef(PyFunction_GET_CODE(holder));
+    case How::defaults:
+      return or_none(PyFunction_GET_DEFAULTS(holder));
+    case How::keyword_defaults:
+      return or_none(PyFunction_GET_KW_DEFAULTS(holder));
+  }
+  return nullptr;
+}
+
+nb::object read(How how, PyObject* holder, PyObject* key) {
+  PyObject* value = read_raw(how, holder, key);
+  if (value) return nb::steal(value);
+  bool absent = PyErr_ExceptionMatches(PyExc_LookupError) ||
+                PyErr_ExceptionMatches(PyExc_TypeError) ||
+                PyErr_ExceptionMatches(PyExc_AttributeError);
+  if (!absent) nb::raise_python_error();
+  PyErr_Clear();
+  return nb::borrow(missing());
+}
+
+bool same_bits(double a, double b) {
+  return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+}
+
+bool same_value(PyObject* value, PyObject* expected) {
+  if (value == expected) return true;
+  if (Py_TYPE(value) != Py_TYPE(expected)) return false;
+  int same = PyObject_RichCompareBool(value, expected, Py_EQ);
+  if (same < 0) nb::raise_python_error();
+  return same == 1;
+}
+
+// Whether the keys of a plain dictionary are those of a tuple, in its order.
+bool has_keys(PyObject* dictionary, PyObject* keys) {
+  Py_ssize_t count = PyTuple_GET_SIZE(keys), at = 0;
+  if (PyDict_GET_SIZE(dictionary) != count) return false;
+  PyObject* key = nullptr;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (!PyDict_Next(dictionary, &at, &key, nullptr)) return false;
+    nb::object held = nb::borrow(key);
+    if (!same_value(held.ptr(), PyTuple_GET_ITEM(keys, i))) return false;
+  }
+  return true;
+}
+
+// Whether what is there is as expected; inputs are taken along.
+bool holds(const Read& read, PyObject* value, Found& found) {
+  switch (read.expected) {
+    case Expected::same:
+      return value == read.value;
+    case Expected::tensor:
+      if (!is_tensor(value)) return false;
+      found.tensors.push_back(tensor_of(value));
+      return true;
+    case Expected::bits:
+      return PyFloat_CheckExact(value) && same_bits(PyFloat_AS_DOUBLE(value), read.number);
+    case Expected::moving:
+      if (!PyFloat_CheckExact(value)) return false;
+      found.floats[read.place] = PyFloat_AS_DOUBLE(value);
+      return true;
+    case Expected::value:
+      return same_value(value, read.value);
+  }
+  return false;
+}
+
+std::string shown(PyObject* object) { return nb::cast<std::string>(nb::repr(object)); }
+
+std::string what_differs(const Read& read, PyObject* value) {
+  switch (read.expected) {
+    case Expected::same:
+      return "is another object";
+    case Expected::tensor:
+      return "is no tensor any more";
+    case Expected::bits:
+      return "is " + shown(value) + " now";
+    case Expected::moving:
+      return "is no float any more";
+    case Expected::value:
+      return "is " + shown(value) + ", not " + shown(read.value);
+  }
+  return "";
+}
+
+std::string_view name_of(How how) {
+  for (const auto& [name, known] : kHows) {
+    if (known == how) return name;
+  }
+  return "attribute";
+}
+
+bool is_writable(const Read& read) {
+  if (read.how == How::item) return !PyTuple_Check(read.holder);
+  return read.how <= How::class_entry;
+}
+
+Why explain(const Read& read, PyObject* value) {
+  nb::handle holder(read.holder);
+  nb::object name =
+      nb::getattr(holder, "__name__",
+                  nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(read.holder))).attr("__name__"));
+  std::string text = nb::cast<std::string>(nb::str(name));
+  if (read.key != Py_None) text += ": " + nb::cast<std::string>(nb::str(nb::handle(read.key)));
+  Why why{text + " " + what_differs(read, value), nb::none()};
+  if (read.expected == Expected::bits && PyFloat_CheckExact(value) && is_writable(read)) {
+    why.place = nb::make_tuple(std::string(name_of(read.how)), own(PyLong_FromVoidPtr(read.holder)),
+                               nb::handle(read.key));
+  }
+  return why;
+}
+
+}  // namespace
+
+Reads::Reads(nb::list reads) {
+  for (nb::handle given : reads) {  // (how, holder, key, what is expected, which)
+    PyObject *holder = nb::object(given[1]).ptr(), *key = nb::object(given[2]).ptr();
+    Read read{how_to_read(given[0], holder, key), named(kExpected, given[3]), holder, key, nullptr};
+    nb::object value = given[4];
+    if (read.expected == Expected::bits) read.number = nb::cast<double>(value);
+    if (read.expected == Expected::moving) {
+      read.place = nb::cast<size_t>(value);
+      floats_ = std::max(floats_, read.place + 1);
+    }
+    tensors_ += read.expected == Expected::tensor;
+    read.value = Py_NewRef(value.ptr());
+    Py_INCREF(holder);
+    Py_INCREF(key);
+    reads_.push_back(read);
+  }
+}
+
+Reads::~Reads() {
+  for (const Read& read : reads_) {
+    Py_DECREF(read.holder);
+    Py_DECREF(read.key);
+    Py_DECREF(read.value);
+  }
+}
+
+int Reads::traverse(visitproc visit, void* arg) const {
+  for (const Read& read : reads_) {
+    Py_VISIT(read.holder);
+    Py_VISIT(read.key);
+    Py_VISIT(read.value);
+  }
+  return 0;
+}
+
+bool Reads::again(Found& found, Why* why) const {
+  found.tensors.reserve(tensors_);
+  found.floats.resize(floats_);
+  for (const Read& one : reads_) {
+    bool keys = one.how == How::keys && one.expected == Expected::value;
+    if (keys && PyDict_CheckExact(one.holder) && has_keys(one.holder, one.value)) continue;
+    nb::object value = read(one.how, one.holder, one.key);
+    if (holds(one, value.ptr(), found)) continue;
+    if (why) *why = explain(one, value.ptr());
+    return false;
+  }
+  return true;
+}
+
+static int reads_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<Reads>(self)->traverse(visit, arg) : 0;
+}
+
+void add_reads(nb::module_& module) {
+  static PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(reads_traverse)},
+                                {0, nullptr}};
+  nb::class_<Reads>(module, "Reads", nb::type_slots(slots))
+      .def(nb::init<nb::list>())
+      .def("again", [](const Reads& self) {
+        Found found;
+        Why why;
+        if (!self.again(found, &why)) fail("{}", why.text);
+        nb::list floats;
+        for (double value : found.floats) floats.append(value);
+        return nb::make_tuple(list_of(found.tensors), floats);
+      });
+  module.attr("MISSING") = nb::borrow(missing());
+  module.def(
+      "read",
+      [](nb::handle how, nb::handle holder, nb::handle key) {
+        return read(how_to_read(how, holder.ptr(), key.ptr()), holder.ptr(), key.ptr());
+      },
+      nb::arg(), nb::arg(), nb::arg().none());
+}
+
+}  // namespace fg::python

@@ -1,0 +1,252 @@
+#include "python/structure.h"
+
+#include <nanobind/stl/vector.h>
+
+#include "base/fail.h"
+#include "python/face.h"
+#include "python/types.h"
+
+namespace fg::python {
+
+using Kind = Part::Kind;
+
+static bool same_value(PyObject* a, PyObject* b) {
+  if (a == b) return true;
+  int same = PyObject_RichCompareBool(a, b, Py_EQ);
+  if (same < 0) nb::raise_python_error();
+  return same == 1;
+}
+
+bool equal(const Part& a, const Part& b) {
+  if (a.kind != b.kind || a.count != b.count) return false;
+  if (a.what == b.what) return true;
+  if (a.kind == Kind::constant)
+    return Py_TYPE(a.what) == Py_TYPE(b.what) && same_value(a.what, b.what);
+  return a.kind == Kind::key && same_value(a.what, b.what);
+}
+
+// ---- arguments as flat lists
+
+static bool is_constant(PyObject* object) {
+  PyTypeObject* type = Py_TYPE(object);
+  return type == &PyLong_Type || type == &PyBool_Type || type == &PyUnicode_Type ||
+         type == &PyBytes_Type || object == Py_None || type == &PyComplex_Type ||
+         object == Py_Ellipsis || is_dtype(object);
+}
+
+// Of the standard library: other classes may do anything when they are read.
+static bool is_dictionary(PyObject* object) {
+  if (PyDict_CheckExact(object)) return true;
+  if (!PyDict_Check(object)) return false;
+  nb::object module = nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(object))).attr("__module__");
+  return module.equal(nb::str("builtins")) || module.equal(nb::str("collections"));
+}
+
+static bool is_named_tuple(PyObject* object) {
+  return PyTuple_Check(object) && nb::hasattr(object, "_fields");
+}
+
+static std::span<PyObject*> items_of(PyObject* sequence) {
+  return {PySequence_Fast_ITEMS(sequence), static_cast<size_t>(PySequence_Fast_GET_SIZE(sequence))};
+}
+
+// A container may contain itself.
+class Deeper {
+ public:
+  Deeper() {
+    if (Py_EnterRecursiveCall(" in the arguments of a compiled function")) nb::raise_python_error();
+  }
+  ~Deeper() { Py_LeaveRecursiveCall(); }
+  Deeper(const Deeper&) = delete;
+  Deeper& operator=(const Deeper&) = delete;
+};
+
+Flat::~Flat() {
+  for (const Part& part : parts) Py_XDECREF(part.what);
+}
+
+void Flat::add_part(Kind kind, PyObject* what, size_t count) {
+  parts.push_back({kind, static_cast<uint32_t>(count), Py_XNewRef(what)});
+}
+
+void Flat::add_tensor(PyObject* tensor) {
+  add_part(Kind::tensor);
+  size_t first = identities_.of(tensor), place = tensors.size();
+  if (first < places.size())
+    place = places[first];
+  else
+    tensors.push_back(tensor_of(tensor));
+  places.push_back(static_cast<uint32_t>(place));
+}
+
+void Flat::add_dictionary(PyObject* dictionary) {
+  nb::object keys = own(PySequence_List(dictionary));
+  add_part(Kind::opening, reinterpret_cast<PyObject*>(Py_TYPE(dictionary)),
+           items_of(keys.ptr()).size());
+  for (PyObject* key : items_of(keys.ptr())) {
+    add_part(Kind::key, key);
+    add(own(PyObject_GetItem(dictionary, key)).ptr());
+  }
+}
+
+// Numbers by value; whatever else there is by how it shows itself.
+void Flat::add_slice(PyObject* object) {
+  auto* slice = reinterpret_cast<PySliceObject*>(object);
+  auto plain = [](PyObject* part) { return part == Py_None || PyLong_CheckExact(part); };
+  if (plain(slice->start) && plain(slice->stop) && plain(slice->step)) {
+    add_part(Kind::opening, reinterpret_cast<PyObject*>(&PySlice_Type), 3);
+    for (PyObject* part : {slice->start, slice->stop, slice->step}) add_part(Kind::constant, part);
+  } else {
+    add_part(Kind::opening, reinterpret_cast<PyObject*>(&PySlice_Type), 1);
+    add_part(Kind::constant, own(PyObject_Repr(object)).ptr());
+  }
+}
+
+void Flat::add_container(PyObject* tree) {
+  Deeper deeper;
+  if (PyTuple_CheckExact(tree) || PyList_CheckExact(tree) || is_named_tuple(tree)) {
+    add_part(Kind::opening, reinterpret_cast<PyObject*>(Py_TYPE(tree)), items_of(tree).size());
+    for (size_t i = 0; i < items_of(tree).size(); i++) add(items_of(tree)[i]);
+  } else if (is_dictionary(tree)) {
+    add_dictionary(tree);
+  } else if (is_size(tree)) {
+    add_part(Kind::constant, tree);
+  } else if (PySlice_Check(tree)) {
+    add_slice(tree);
+  } else {
+    add_part(Kind::object, tree);
+  }
+}
+
+void Flat::add(PyObject* tree) {
+  if (is_tensor(tree)) {
+    add_tensor(tree);
+  } else if (PyFloat_CheckExact(tree)) {
+    add_part(Kind::number);
+    floats.push_back(PyFloat_AS_DOUBLE(tree));
+  } else if (is_constant(tree)) {
+    add_part(Kind::constant, tree);
+  } else {
+    add_container(tree);
+  }
+}
+
+// As a tuple of the positional arguments and a dictionary of the others.
+void Flat::add_call(PyObject* const* arguments, size_t count, PyObject* names) {
+  size_t named = names ? items_of(names).size() : 0;
+  tensors.reserve(count + named);
+  add_part(Kind::opening, reinterpret_cast<PyObject*>(&PyTuple_Type), count);
+  for (size_t i = 0; i < count; i++) add(arguments[i]);
+  add_part(Kind::opening, reinterpret_cast<PyObject*>(&PyDict_Type), named);
+  for (size_t i = 0; i < named; i++) {
+    add_part(Kind::key, items_of(names)[i]);
+    add(arguments[count + i]);
+  }
+}
+
+// ---- kept structures
+
+static bool is_owned(const Part& part) { return part.kind != Kind::object; }
+
+Structure::Structure(const Flat& flat) : parts_(flat.parts.begin(), flat.parts.end()) {
+  for (const Part& part : parts_) {
+    if (is_owned(part)) Py_XINCREF(part.what);
+  }
+}
+Structure::~Structure() {
+  for (const Part& part : parts_) {
+    if (is_owned(part)) Py_XDECREF(part.what);
+  }
+}
+int Structure::traverse(visitproc visit, void* arg) const {
+  for (const Part& part : parts_) {
+    if (is_owned(part)) Py_VISIT(part.what);
+  }
+  return 0;
+}
+
+// ---- leaves
+
+static nb::object map_items(PyObject* tree, const Replace& replace) {
+  nb::list mapped;
+  for (size_t i = 0; i < items_of(tree).size(); i++) {
+    mapped.append(map_leaves(items_of(tree)[i], replace));
+  }
+  if (PyList_CheckExact(tree)) return mapped;
+  nb::tuple items(mapped);
+  if (PyTuple_CheckExact(tree)) return items;
+  return own(PyObject_Call(reinterpret_cast<PyObject*>(Py_TYPE(tree)), items.ptr(), nullptr));
+}
+
+nb::object map_leaves(PyObject* tree, const Replace& replace) {
+  if (is_tensor(tree)) return own(replace(tree));
+  Deeper deeper;
+  if (PyTuple_CheckExact(tree) || PyList_CheckExact(tree) || is_named_tuple(tree)) {
+    return map_items(tree, replace);
+  }
+  if (!is_dictionary(tree)) return own(replace(tree));
+  nb::object copied = nb::handle(tree).attr("copy")();
+  nb::object keys = own(PySequence_List(tree));
+  for (PyObject* key : items_of(keys.ptr())) {
+    nb::object value = own(PyObject_GetItem(tree, key));
+    copied[nb::handle(key)] = map_leaves(value.ptr(), replace);
+  }
+  return copied;
+}
+
+// ---- for Python
+
+namespace {
+
+int structure_traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  return nb::inst_ready(self) ? nb::inst_ptr<Structure>(self)->traverse(visit, arg) : 0;
+}
+PyType_Slot structure_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(structure_traverse)},
+                                 {0, nullptr}};
+
+nb::list objects_in(const Flat& flat) {
+  nb::list objects;
+  for (const Part& part : flat.parts) {
+    if (part.kind == Kind::object) objects.append(nb::handle(part.what));
+  }
+  return objects;
+}
+
+template <class Numbers>
+nb::list numbers_in(const Numbers& numbers) {
+  nb::list result;
+  for (auto number : numbers) result.append(number);
+  return result;
+}
+
+}  // namespace
+
+void add_structure(nb::module_& module) {
+  nb::class_<Structure>(module, "Structure", nb::type_slots(structure_slots))
+      .def("__eq__", [](const Structure& a, const Structure& b) { return a == b; })
+      .def("__hash__", [](const Structure& self) { return self.size(); });
+  nb::class_<Flat>(module, "Arguments")
+      .def("__init__",
+           [](Flat* self, nb::args args, nb::kwargs kwargs) {
+             new (self) Flat();
+             self->add(args.ptr());
+             self->add(kwargs.ptr());
+           })
+      .def(
+          "structure", [](const Flat& self) { return new Structure(self); },
+          nb::rv_policy::take_ownership)
+      .def_prop_ro("tensors", [](const Flat& self) { return list_of(self.tensors); })
+      .def_prop_ro("places", [](const Flat& self) { return numbers_in(self.places); })
+      .def_prop_ro("floats", [](const Flat& self) { return numbers_in(self.floats); })
+      .def_prop_ro("objects", objects_in);
+  module.def(
+      "map_leaves",
+      [](nb::handle tree, nb::object replace) {
+        return map_leaves(tree.ptr(),
+                          [&](PyObject* leaf) { return PyObject_CallOneArg(replace.ptr(), leaf); });
+      },
+      nb::arg().none(), nb::arg());
+}
+
+}  // namespace fg::python
