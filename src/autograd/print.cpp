@@ -13,7 +13,7 @@ std::string Tensor::text() const {
     frame.suffixes.push_back("grad_fn=<" + node->name() + ">");
   else if (requires_grad())
     frame.suffixes.push_back("requires_grad=True");
-  if (is_abstract()) return format_frame("...", {}, frame);
+  if (!is_known()) return format_frame("...", {}, frame);
   ArrayView view{dtype(), values(sizes()), values(strides()), data_ptr()};
   return format_tensor(view, {}, frame);
 }

@@ -389,7 +389,7 @@ def test_values_of_tensors_that_a_function_reached_are_never_stale(name):
     def f(x):
         return x * READINGS[name](scale)
 
-    with pytest.raises(RuntimeError):
+    with pytest.raises((RuntimeError, ValueError)):  # the text has no numbers in it
         fg.compile(f, fullgraph=True)(fg.ones(2))
     compiled = fg.compile(f)
     for value in (2.0, 1.0, 3.0):
