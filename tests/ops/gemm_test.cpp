@@ -174,11 +174,39 @@ TYPED_TEST(GemmFloat, LargerThanOnePart) {
   }
 }
 
+TYPED_TEST(GemmFloat, ManyRowsOrColumns) {
+  for (Level level : levels()) {
+    for (Layout a : {Layout::rows, Layout::columns, Layout::every_third}) {
+      for (Layout b : {Layout::rows, Layout::columns}) {
+        expect_canonical<TypeParam>(level, {205, 67, 400}, a, b);
+        expect_canonical<TypeParam>(level, {30, 410, 450}, a, b);
+        expect_canonical<TypeParam>(level, {400, 270, 50}, a, b);
+      }
+    }
+  }
+}
+
+// More of b than is packed at once, over columns and over k.
+TYPED_TEST(GemmFloat, RowsOfALargeProductEqualTheRowsAlone) {
+  using S = TypeParam;
+  for (Size size : {Size{200, 700, 2500}, Size{200, 3000, 400}}) {
+    const auto [m, n, k] = size;
+    const auto a = random_matrix<S>(m, k, 1), b = random_matrix<S>(k, n, 2);
+    const auto whole = product(level(), a, b, m, n, k);
+    for (int64_t i = 0; i < m; i += 33) {
+      std::vector<S> row(n);
+      gemm(DTypeOf<S>::value, {1, n, k, {&a.at(i, 0), k, 1}, b.view(), row.data(), n});
+      EXPECT_EQ(std::memcmp(row.data(), &whole.at(i, 0), n * sizeof(S)), 0) << i;
+    }
+  }
+}
+
 TYPED_TEST(GemmFloat, ThreadsDoNotChangeBits) {
   using S = TypeParam;
   const int before = pool::num_threads();
   pool::force_grain(1);
-  for (Size size : {Size{150, 150, 400}, Size{1, 5000, 50}, Size{300, 2, 90}, Size{64, 700, 9}}) {
+  for (Size size : {Size{150, 150, 400}, Size{1, 5000, 50}, Size{300, 2, 90}, Size{64, 700, 9},
+                    Size{500, 100, 400}}) {
     const auto [m, n, k] = size;
     const auto a = random_matrix<S>(m, k, 1), b = random_matrix<S>(k, n, 2);
     pool::set_num_threads(1);

@@ -4,6 +4,7 @@
 #include "ops/kernels/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <type_traits>
 
@@ -25,7 +26,11 @@ constexpr int64_t kMaxCols = 512;             // a block of b has 768 KiB (f32)
 constexpr int64_t kFewRows = 6;               // up to here b is streamed
 constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is read in place
 constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
-constexpr double kMinWork = 1 << 20;  // for a thread of its own, in multiplications and additions
+constexpr int64_t kMinCols = 64;                             // of a part
+constexpr int64_t kOwnRows = 192;       // a block of a has 288 KiB when all of b is packed
+constexpr int64_t kOwnBytes = 4 << 20;  // of b when all of it is packed
+constexpr int64_t kManyCols = 256;      // from here on packing rows of a pays
+constexpr double kMinWork = 1 << 20;    // for a thread of its own, in multiplications and additions
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -88,7 +93,7 @@ double work(const Grid& grid, int64_t m, int64_t n, int64_t k) {
 
 // Parts are halved until there are enough of them or they are small.
 Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch) {
-  constexpr int64_t kMinCols = 64, kEnough = 8;
+  constexpr int64_t kEnough = 8;
   int64_t rows = round_up(parts(m, parts(m, kBlockRows)), kTileRows);
   int64_t cols = round_up(parts(n, parts(n, max_cols(m))), kMinCols);
   for (;;) {
@@ -117,7 +122,7 @@ template <Level L, class S>
 Left<ComputeType<S>> left_block(const Problem<S>& p, int64_t rows, int64_t cols, int64_t k) {
   using T = ComputeType<S>;
   if constexpr (std::is_same_v<S, T>) {
-    if (p.a_k == 1 || cols < 64 || rows <= kFewRows) {
+    if (cols < (p.a_k == 1 ? kManyCols : 64) || rows <= kFewRows) {
       return {p.a, p.a_row, p.a_row, p.a_k};
     }
   }
@@ -252,6 +257,111 @@ void zero(const Problem<S>& p) {
   }
 }
 
+// A part of b as a thread has packed it for itself: some columns over several blocks of k. Threads
+// that share one would wait for each other, and for memory where they have no cache in common.
+template <class S>
+struct OwnRight {
+  const ComputeType<S>* packed;
+  int64_t width, length;  // columns there is room for; of a block of k
+};
+
+struct Own {
+  Scratch memory;
+  uint64_t call = 0;  // what it was packed for
+};
+thread_local Own own;
+std::atomic<uint64_t> calls = 0;
+
+template <Level L, class S>
+OwnRight<S> own_right(const Problem<S>& p, int64_t length, uint64_t call) {
+  using T = ComputeType<S>;
+  constexpr int kPanel = Registers<L, T>::kPanel;
+  const int64_t width = round_up(p.n, kPanel);
+  T* const to = own.memory.get<T>(width * p.k);
+  for (int64_t k = 0; own.call != call && k < p.k; k += length) {
+    const S* const b = p.b + k * p.b_k;
+    pack<L, S, kPanel>({b, p.b_col, p.b_k}, p.n, std::min(length, p.k - k), to + k * width);
+  }
+  own.call = call;
+  return {to, width, length};
+}
+
+template <Level L, class S>
+void multiply_own(const Problem<S>& p, const OwnRight<S>& b, Sums<ComputeType<S>> c) {
+  constexpr int64_t kPanel = Registers<L, ComputeType<S>>::kPanel;
+  for (int64_t k = 0; k < p.k; k += b.length) {
+    const int64_t depth = std::min(b.length, p.k - k);
+    const auto a = left_block<L>(from(p, 0, 0, k), p.m, p.n, depth);
+    multiply_block<L>(a, {b.packed + k * b.width, kPanel, kPanel * depth}, c, p.m, p.n, depth);
+    c.into = Into::add;
+  }
+}
+
+// Rows of c, block by block.
+template <Level L, class S>
+void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into into) {
+  const int64_t most = round_up(parts(whole.m, parts(whole.m, kOwnRows)), kTileRows);
+  for (int64_t row = 0; row < whole.m; row += most) {
+    poll_interrupt();  // what it runs may multiply, so b is looked at after it
+    Problem<S> p = from(whole, row, 0, 0);
+    p.m = std::min(most, whole.m - row);
+    const auto b = own_right<L>(p, length, call);
+    if (p.c_col == 1) {
+      multiply_own<L>(p, b, {p.c, p.c_row, into});
+      continue;
+    }
+    S* const sums = result_scratch.get<S>(p.m * p.n);
+    multiply_own<L>(p, b, {sums, p.n, Into::set});
+    for (int64_t j = 0; j < p.n; ++j) {
+      for (int64_t i = 0; i < p.m; ++i) p.c[i * p.c_row + j * p.c_col] = sums[i * p.n + j];
+    }
+  }
+}
+
+// Tiles per run: few runs, which read all of b, but as many for each thread.
+int64_t tiles_per_run(int64_t tiles) {
+  constexpr int64_t kEnough = 10;
+  const int64_t threads = pool::num_threads();
+  return tiles >= 4 * threads * kEnough ? kEnough : std::max<int64_t>(1, tiles / (2 * threads));
+}
+
+// Many rows: each thread packs b once, then they take rows.
+template <Level L, class S>
+void multiply_by_rows(const Problem<S>& whole) {
+  const int64_t length = block_length(whole.k), tiles = parts(whole.m, kTileRows);
+  const int64_t room = kOwnBytes / int64_t{sizeof(S)};
+  const int64_t widest = std::max(kMaxCols, room / whole.k);
+  const int64_t cols = round_up(parts(whole.n, parts(whole.n, widest)), kMinCols);
+  const int64_t depth = std::max<int64_t>(1, room / cols / length) * length;
+  for (int64_t col = 0; col < whole.n; col += cols) {
+    for (int64_t k = 0; k < whole.k; k += depth) {
+      Problem<S> p = from(whole, 0, col, k);
+      p.n = std::min(cols, whole.n - col);
+      p.k = std::min(depth, whole.k - k);
+      const uint64_t call = ++calls;
+      pool::parallel_for(tiles, tiles_per_run(tiles), [&](int64_t begin, int64_t end) {
+        Problem<S> rows = from(p, begin * kTileRows, 0, 0);
+        rows.m = std::min(end * kTileRows, p.m) - begin * kTileRows;
+        multiply_rows<L>(rows, length, call, k == 0 ? Into::set : Into::add);
+      });
+    }
+  }
+}
+
+// Whether there are so many rows for each thread that packing all of b is little.
+template <Level L, class S>
+bool by_rows(const Problem<S>& p) {
+  return p.m >= std::max(2 * kBlockRows, 64 * int64_t{pool::num_threads()}) && p.n >= 16 &&
+         2.0 * p.m * p.n * p.k >= 8 * kMinWork && columns_in_place<L>(p) == 0;
+}
+
+// Few rows of a and columns of b that run along k: b needs no packing as the left operand.
+template <class S>
+bool better_transposed(const Problem<S>& p) {
+  return p.a_k == 1 && p.b_k == 1 && p.m > 2 * kTileRows && p.m <= kBlockRows && p.n >= 4 * p.m &&
+         p.m * p.k * int64_t{sizeof(S)} <= kOwnBytes / 2;
+}
+
 template <class S>
 void move_to_member(Problem<S>& p, const Batch& batch, int64_t index) {
   for (size_t d = batch.sizes.size(); d-- > 0;) {
@@ -325,6 +435,13 @@ void multiply(const Product& g, Batch batch) {
   if (p.n < Registers<L, ComputeType<S>>::kLanes && p.m > p.n) {
     p = transposed(p);
     std::swap(batch.a_strides, batch.b_strides);
+  }
+  if constexpr (std::is_same_v<S, ComputeType<S>>) {
+    if (batch.sizes.empty()) {
+      const Problem<S> other = transposed(p);
+      if (better_transposed(p) && by_rows<L>(other)) return multiply_by_rows<L>(other);
+      if (by_rows<L>(p)) return multiply_by_rows<L>(p);
+    }
   }
   int64_t members = 1;
   for (int64_t size : batch.sizes) members *= size;
