@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kMaxThreads = 1024;
 constexpr int kChunksPerThread = 4;  // small enough to balance, large enough to be cheap
-constexpr int kSpins = 2000;         // some 50 us: the gap between two ops, not an idle program
+constexpr int kSpins = 10000;        // some 250 us: the gap between two ops, not an idle program
 
 constexpr char kForkedInside[] =
     "parallel_for: a child that was forked inside a body returned from it; it must end by _exit or "
