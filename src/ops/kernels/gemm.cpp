@@ -26,7 +26,7 @@ constexpr int64_t kMaxCols = 512;             // a block of b has 768 KiB (f32)
 constexpr int64_t kFewRows = 6;               // up to here b is streamed
 constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is read in place
 constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
-constexpr int64_t kMinCols = 64;                             // of a part
+constexpr int64_t kMinCols = 32;                             // of a part
 constexpr int64_t kOwnRows = 192;       // a block of a has 288 KiB when all of b is packed
 constexpr int64_t kOwnBytes = 4 << 20;  // of b when all of it is packed
 constexpr int64_t kManyCols = 256;      // from here on packing rows of a pays
@@ -79,7 +79,7 @@ struct Problem {
 // Few rows stream b: the longer its rows, the better.
 int64_t max_cols(int64_t m) { return m <= kFewRows ? 4096 : kMaxCols; }
 
-// How c is cut: a function of the sizes.
+// How c is cut.
 struct Grid {
   int64_t rows, cols;  // of a part
   int64_t down, along;
@@ -91,17 +91,20 @@ double work(const Grid& grid, int64_t m, int64_t n, int64_t k) {
   return 2.0 * k * rows * cols + 10000;
 }
 
-// Parts are halved until there are enough of them or they are small.
+// Parts are halved until there are enough of them or they are small; of a small product one for
+// each thread is enough. Columns first: a tile has more rows than divide evenly.
 Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch) {
   constexpr int64_t kEnough = 8;
+  const int64_t threads = pool::num_threads();
   int64_t rows = round_up(parts(m, parts(m, kBlockRows)), kTileRows);
   int64_t cols = round_up(parts(n, parts(n, max_cols(m))), kMinCols);
   for (;;) {
     const Grid grid{rows, cols, parts(m, rows), parts(n, cols)};
-    const bool enough = grid.down * grid.along * batch >= kEnough;
-    if (enough || work(grid, m, n, k) < 2 * kMinWork || (rows <= kTileRows && cols <= kMinCols))
+    const int64_t count = grid.down * grid.along * batch;
+    const double small = (count >= threads ? 5 : 2) * kMinWork;
+    if (count >= kEnough || work(grid, m, n, k) < small || (rows <= kTileRows && cols <= kMinCols))
       return grid;
-    if (rows > cols || cols <= kMinCols) {
+    if (rows > 2 * cols || cols <= kMinCols) {
       rows = round_up(rows / 2, kTileRows);
     } else {
       cols = round_up(cols / 2, kMinCols);
@@ -351,7 +354,7 @@ void multiply_by_rows(const Problem<S>& whole) {
 // Whether there are so many rows for each thread that packing all of b is little.
 template <Level L, class S>
 bool by_rows(const Problem<S>& p) {
-  return p.m >= std::max(2 * kBlockRows, 64 * int64_t{pool::num_threads()}) && p.n >= 16 &&
+  return p.m >= 2 * kBlockRows && p.m >= 64 * int64_t{pool::num_threads()} && p.n >= 16 &&
          2.0 * p.m * p.n * p.k >= 8 * kMinWork && columns_in_place<L>(p) == 0;
 }
 
