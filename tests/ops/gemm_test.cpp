@@ -271,6 +271,35 @@ TYPED_TEST(GemmFloat, InfinityAndNanStayInTheirRowAndColumn) {
   }
 }
 
+TYPED_TEST(GemmFloat, SelfIsAddedToTheFinishedSums) {
+  using S = TypeParam;
+  for (Level level : levels()) {
+    for (Size size : {Size{2, 3, 4}, Size{20, 50, 400}, Size{3, 5, 0}, Size{50, 3, 70},
+                      Size{205, 67, 400}, Size{30, 410, 450}, Size{200, 700, 2500}}) {
+      const auto [m, n, k] = size;
+      const auto a = random_matrix<S>(m, k, 1), b = random_matrix<S>(k, n, 2, Layout::columns);
+      const auto self = random_matrix<S>(m, n, 3, Layout::wide_columns);
+      const auto sums = product(level, a, b, m, n, k);
+      const int64_t rows = self.row_stride, cols = self.col_stride;
+      for (auto [row, col] : {std::pair{rows, cols},
+                              {int64_t{0}, cols},
+                              {rows, int64_t{0}},
+                              {int64_t{0}, int64_t{1}}}) {
+        auto c = empty<S>(m, n, Layout::rows);
+        gemm(DTypeOf<S>::value,
+             {m, n, k, a.view(), b.view(), &c.at(0, 0), n, {&self.at(0, 0), row, col}}, {}, level);
+        bool same = true;
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            same &= c.at(i, j) == sums.at(i, j) + (&self.at(0, 0))[i * row + j * col];
+          }
+        }
+        EXPECT_TRUE(same) << m << "x" << n << "x" << k << " strides " << row << " " << col;
+      }
+    }
+  }
+}
+
 TEST(Gemm, HalvesAreComputedInFloatAndRoundedOnce) {
   for (Level level : levels()) {
     for (Size size : kSizes) {

@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "ops/kernels/gemm_add.h"
 #include "ops/kernels/gemm_block.h"
 #include "ops/kernels/gemm_dots.h"
 #include "ops/kernels/gemm_pack.h"
@@ -74,6 +75,8 @@ struct Problem {
   int64_t b_k, b_col;
   S* c;
   int64_t c_row, c_col;
+  const S* self;  // null: nothing to add
+  int64_t self_row, self_col;
 };
 
 // Few rows stream b: the longer its rows, the better.
@@ -118,6 +121,7 @@ Problem<S> from(Problem<S> p, int64_t row, int64_t col, int64_t k) {
   p.a += row * p.a_row + k * p.a_k;
   p.b += k * p.b_k + col * p.b_col;
   p.c += row * p.c_row + col * p.c_col;
+  if (p.self != nullptr) p.self += row * p.self_row + col * p.self_col;
   return p;
 }
 
@@ -250,7 +254,17 @@ void multiply_run(const Problem<S>& p) {
 // c^T = b^T @ a^T has the same bits; lanes run along the columns, so there should be enough.
 template <class S>
 Problem<S> transposed(const Problem<S>& p) {
-  return {p.n, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.c_col, p.c_row};
+  return {p.n,     p.m, p.k,     p.b,     p.b_col, p.b_k,      p.a,       p.a_k,
+          p.a_row, p.c, p.c_col, p.c_row, p.self,  p.self_col, p.self_row};
+}
+
+template <Level L, class S>
+void add_self(const Problem<S>& p) {
+  if constexpr (std::is_floating_point_v<S>) {
+    if (p.self == nullptr) return;
+    const Problem<S> q = p.c_col == 1 ? p : transposed(p);
+    add_self_at<L, S>({q.m, q.n, q.c, q.c_row, q.self, q.self_row, q.self_col});
+  }
 }
 
 template <class S>
@@ -311,13 +325,14 @@ void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into 
     const auto b = own_right<L>(p, length, call);
     if (p.c_col == 1) {
       multiply_own<L>(p, b, {p.c, p.c_row, into});
-      continue;
+    } else {
+      S* const sums = result_scratch.get<S>(p.m * p.n);
+      multiply_own<L>(p, b, {sums, p.n, Into::set});
+      for (int64_t j = 0; j < p.n; ++j) {
+        for (int64_t i = 0; i < p.m; ++i) p.c[i * p.c_row + j * p.c_col] = sums[i * p.n + j];
+      }
     }
-    S* const sums = result_scratch.get<S>(p.m * p.n);
-    multiply_own<L>(p, b, {sums, p.n, Into::set});
-    for (int64_t j = 0; j < p.n; ++j) {
-      for (int64_t i = 0; i < p.m; ++i) p.c[i * p.c_row + j * p.c_col] = sums[i * p.n + j];
-    }
+    add_self<L>(p);
   }
 }
 
@@ -341,6 +356,7 @@ void multiply_by_rows(const Problem<S>& whole) {
       Problem<S> p = from(whole, 0, col, k);
       p.n = std::min(cols, whole.n - col);
       p.k = std::min(depth, whole.k - k);
+      if (k + depth < whole.k) p.self = nullptr;
       const uint64_t call = ++calls;
       pool::parallel_for(tiles, tiles_per_run(tiles), [&](int64_t begin, int64_t end) {
         Problem<S> rows = from(p, begin * kTileRows, 0, 0);
@@ -397,6 +413,7 @@ void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batc
     } else {
       multiply_run<L>(p);
     }
+    add_self<L>(p);
     begin += count;
   }
 }
@@ -413,6 +430,7 @@ void multiply_tiny(const Problem<S>& p) {
       p.c[i * p.c_row + j * p.c_col] = sum;
     }
   }
+  add_self<L>(p);
 }
 
 template <Level L, class S>
@@ -429,7 +447,10 @@ void multiply(const Product& g, Batch batch) {
                .b_col = g.b.col_stride,
                .c = static_cast<S*>(g.c),
                .c_row = g.c_row_stride,
-               .c_col = 1};
+               .c_col = 1,
+               .self = static_cast<const S*>(g.self.data),
+               .self_row = g.self.row_stride,
+               .self_col = g.self.col_stride};
   if constexpr (std::is_floating_point_v<S>) {
     if (batch.sizes.empty() && p.m * p.n <= kTiny && p.m * p.n * p.k <= kTiny) {
       return multiply_tiny<L>(p);
