@@ -129,7 +129,8 @@ template <Level L, class S>
 Left<ComputeType<S>> left_block(const Problem<S>& p, int64_t rows, int64_t cols, int64_t k) {
   using T = ComputeType<S>;
   if constexpr (std::is_same_v<S, T>) {
-    if (cols < (p.a_k == 1 ? kManyCols : 64) || rows <= kFewRows) {
+    const bool along_k = p.a_k == 1;
+    if (cols < (along_k ? kManyCols : 64) || rows <= kFewRows || (along_k && k < kGroup<T> * 8)) {
       return {p.a, p.a_row, p.a_row, p.a_k};
     }
   }
