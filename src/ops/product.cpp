@@ -55,7 +55,16 @@ static std::vector<int64_t> batch_part(const Dims& dims) {
   return values(Dims(std::span(dims.data(), dims.size() - 2)));
 }
 
-void multiply(const Tensor& a, const Tensor& b, const Tensor& out) {
+// self as a matrix of m x n: what is repeated has a stride of 0.
+static kernels::MatrixView broadcast_view(const Tensor& self, int64_t m, int64_t n) {
+  auto stride = [&](int64_t back, int64_t size) {
+    const int64_t axis = self.dim() - back;
+    return axis >= 0 && self.sizes()[axis].value() == size ? self.strides()[axis].value() : 0;
+  };
+  return {self.data_ptr(), stride(2, m), stride(1, n)};
+}
+
+void multiply(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor* self) {
   auto last = [](const Dims& dims, int64_t back) { return dims[dims.size() - back].value(); };
   const bool rows = a.dim() > 1, columns = b.dim() > 1;
   kernels::MatrixView left{a.data_ptr(), rows ? last(a.strides(), 2) : 0, last(a.strides(), 1)};
@@ -63,6 +72,7 @@ void multiply(const Tensor& a, const Tensor& b, const Tensor& out) {
                             columns ? last(b.strides(), 1) : 1};
   int64_t m = rows ? last(a.sizes(), 2) : 1, n = columns ? last(b.sizes(), 1) : 1;
   kernels::Product product{m, n, last(a.sizes(), 1), left, right, out.data_ptr(), n};
+  if (self != nullptr) product.self = broadcast_view(*self, m, n);
   if (a.dim() <= 2) return kernels::gemm(a.dtype(), product);
   auto sizes = batch_part(a.sizes()), a_strides = batch_part(a.strides()),
        b_strides = batch_part(b.strides()), c_strides = batch_part(out.strides());

@@ -15,7 +15,8 @@ void check_dtypes(const char* who, const Tensor& a, const Tensor& b);
 void check_inner(const char* who, const Tensor& a, const Tensor& b);
 
 Dims product_sizes(const Tensor& a, const Tensor& b);
-// out = a @ b; out is contiguous.
-void multiply(const Tensor& a, const Tensor& b, const Tensor& out);
+// out = a @ b; out is contiguous. For two matrices of f32 or f64 also plus self, which expands to
+// it.
+void multiply(const Tensor& a, const Tensor& b, const Tensor& out, const Tensor* self = nullptr);
 
 }  // namespace fg::ops

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -68,6 +69,26 @@ TEST_F(Pool, ranges_hold_at_least_one_grain) {
   pool::parallel_for(1000, 300, [&](int64_t begin, int64_t end) { ranges.add(begin, end); });
   EXPECT_EQ(ranges.list.size(), 3);
   for (auto [begin, end] : ranges.list) EXPECT_GE(end - begin, 300);
+}
+
+TEST_F(Pool, each_thread_begins_at_a_place_of_its_own) {
+  pool::set_num_threads(2);
+  std::map<std::thread::id, int64_t> first;
+  for (int i = 0; i < 5; ++i) {  // the last counts: workers of earlier tests may wake up late
+    std::atomic<int> arrived = 0;
+    std::mutex mutex;
+    first.clear();
+    pool::parallel_for(80, 10, [&](int64_t begin, int64_t) {
+      {
+        std::lock_guard lock(mutex);
+        first.try_emplace(std::this_thread::get_id(), begin);
+      }
+      meet(arrived, 2);
+    });
+  }
+  ASSERT_EQ(first.size(), 2);
+  EXPECT_EQ(first.extract(std::this_thread::get_id()).mapped(), 0);
+  EXPECT_EQ(first.begin()->second, 40);
 }
 
 TEST_F(Pool, a_negative_or_zero_count_is_no_work) {

@@ -174,11 +174,39 @@ TYPED_TEST(GemmFloat, LargerThanOnePart) {
   }
 }
 
+TYPED_TEST(GemmFloat, ManyRowsOrColumns) {
+  for (Level level : levels()) {
+    for (Layout a : {Layout::rows, Layout::columns, Layout::every_third}) {
+      for (Layout b : {Layout::rows, Layout::columns}) {
+        expect_canonical<TypeParam>(level, {205, 67, 400}, a, b);
+        expect_canonical<TypeParam>(level, {30, 410, 450}, a, b);
+        expect_canonical<TypeParam>(level, {400, 270, 50}, a, b);
+      }
+    }
+  }
+}
+
+// More of b than is packed at once, over columns and over k.
+TYPED_TEST(GemmFloat, RowsOfALargeProductEqualTheRowsAlone) {
+  using S = TypeParam;
+  for (Size size : {Size{200, 700, 2500}, Size{200, 3000, 400}}) {
+    const auto [m, n, k] = size;
+    const auto a = random_matrix<S>(m, k, 1), b = random_matrix<S>(k, n, 2);
+    const auto whole = product(level(), a, b, m, n, k);
+    for (int64_t i = 0; i < m; i += 33) {
+      std::vector<S> row(n);
+      gemm(DTypeOf<S>::value, {1, n, k, {&a.at(i, 0), k, 1}, b.view(), row.data(), n});
+      EXPECT_EQ(std::memcmp(row.data(), &whole.at(i, 0), n * sizeof(S)), 0) << i;
+    }
+  }
+}
+
 TYPED_TEST(GemmFloat, ThreadsDoNotChangeBits) {
   using S = TypeParam;
   const int before = pool::num_threads();
   pool::force_grain(1);
-  for (Size size : {Size{150, 150, 400}, Size{1, 5000, 50}, Size{300, 2, 90}, Size{64, 700, 9}}) {
+  for (Size size : {Size{150, 150, 400}, Size{1, 5000, 50}, Size{300, 2, 90}, Size{64, 700, 9},
+                    Size{500, 100, 400}}) {
     const auto [m, n, k] = size;
     const auto a = random_matrix<S>(m, k, 1), b = random_matrix<S>(k, n, 2);
     pool::set_num_threads(1);
@@ -238,6 +266,35 @@ TYPED_TEST(GemmFloat, InfinityAndNanStayInTheirRowAndColumn) {
       for (int64_t j = 0; j < n; ++j) {
         EXPECT_EQ(std::isnan(c.at(i, j)), i == m - 1);
         EXPECT_EQ(std::isinf(c.at(i, j)), i < m - 1 && j == n - 1);
+      }
+    }
+  }
+}
+
+TYPED_TEST(GemmFloat, SelfIsAddedToTheFinishedSums) {
+  using S = TypeParam;
+  for (Level level : levels()) {
+    for (Size size : {Size{2, 3, 4}, Size{20, 50, 400}, Size{3, 5, 0}, Size{50, 3, 70},
+                      Size{205, 67, 400}, Size{30, 410, 450}, Size{200, 700, 2500}}) {
+      const auto [m, n, k] = size;
+      const auto a = random_matrix<S>(m, k, 1), b = random_matrix<S>(k, n, 2, Layout::columns);
+      const auto self = random_matrix<S>(m, n, 3, Layout::wide_columns);
+      const auto sums = product(level, a, b, m, n, k);
+      const int64_t rows = self.row_stride, cols = self.col_stride;
+      for (auto [row, col] : {std::pair{rows, cols},
+                              {int64_t{0}, cols},
+                              {rows, int64_t{0}},
+                              {int64_t{0}, int64_t{1}}}) {
+        auto c = empty<S>(m, n, Layout::rows);
+        gemm(DTypeOf<S>::value,
+             {m, n, k, a.view(), b.view(), &c.at(0, 0), n, {&self.at(0, 0), row, col}}, {}, level);
+        bool same = true;
+        for (int64_t i = 0; i < m; ++i) {
+          for (int64_t j = 0; j < n; ++j) {
+            same &= c.at(i, j) == sums.at(i, j) + (&self.at(0, 0))[i * row + j * col];
+          }
+        }
+        EXPECT_TRUE(same) << m << "x" << n << "x" << k << " strides " << row << " " << col;
       }
     }
   }

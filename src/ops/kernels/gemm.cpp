@@ -4,12 +4,14 @@
 #include "ops/kernels/gemm.h"
 
 #include <algorithm>
+#include <atomic>
 #include <memory>
 #include <type_traits>
 
 #include "base/fail.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "ops/kernels/gemm_add.h"
 #include "ops/kernels/gemm_block.h"
 #include "ops/kernels/gemm_dots.h"
 #include "ops/kernels/gemm_pack.h"
@@ -25,7 +27,11 @@ constexpr int64_t kMaxCols = 512;             // a block of b has 768 KiB (f32)
 constexpr int64_t kFewRows = 6;               // up to here b is streamed
 constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is read in place
 constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
-constexpr double kMinWork = 1 << 20;  // for a thread of its own, in multiplications and additions
+constexpr int64_t kMinCols = 32;                             // of a part
+constexpr int64_t kOwnRows = 192;       // a block of a has 288 KiB when all of b is packed
+constexpr int64_t kOwnBytes = 4 << 20;  // of b when all of it is packed
+constexpr int64_t kManyCols = 256;      // from here on packing rows of a pays
+constexpr double kMinWork = 1 << 20;    // for a thread of its own, in multiplications and additions
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -69,12 +75,14 @@ struct Problem {
   int64_t b_k, b_col;
   S* c;
   int64_t c_row, c_col;
+  const S* self;  // null: nothing to add
+  int64_t self_row, self_col;
 };
 
 // Few rows stream b: the longer its rows, the better.
 int64_t max_cols(int64_t m) { return m <= kFewRows ? 4096 : kMaxCols; }
 
-// How c is cut: a function of the sizes.
+// How c is cut.
 struct Grid {
   int64_t rows, cols;  // of a part
   int64_t down, along;
@@ -86,17 +94,20 @@ double work(const Grid& grid, int64_t m, int64_t n, int64_t k) {
   return 2.0 * k * rows * cols + 10000;
 }
 
-// Parts are halved until there are enough of them or they are small.
+// Parts are halved until there are enough of them or they are small; of a small product one for
+// each thread is enough. Columns first: a tile has more rows than divide evenly.
 Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch) {
-  constexpr int64_t kMinCols = 64, kEnough = 8;
+  constexpr int64_t kEnough = 8;
+  const int64_t threads = pool::num_threads();
   int64_t rows = round_up(parts(m, parts(m, kBlockRows)), kTileRows);
   int64_t cols = round_up(parts(n, parts(n, max_cols(m))), kMinCols);
   for (;;) {
     const Grid grid{rows, cols, parts(m, rows), parts(n, cols)};
-    const bool enough = grid.down * grid.along * batch >= kEnough;
-    if (enough || work(grid, m, n, k) < 2 * kMinWork || (rows <= kTileRows && cols <= kMinCols))
+    const int64_t count = grid.down * grid.along * batch;
+    const double small = (count >= threads ? 5 : 2) * kMinWork;
+    if (count >= kEnough || work(grid, m, n, k) < small || (rows <= kTileRows && cols <= kMinCols))
       return grid;
-    if (rows > cols || cols <= kMinCols) {
+    if (rows > 2 * cols || cols <= kMinCols) {
       rows = round_up(rows / 2, kTileRows);
     } else {
       cols = round_up(cols / 2, kMinCols);
@@ -110,6 +121,7 @@ Problem<S> from(Problem<S> p, int64_t row, int64_t col, int64_t k) {
   p.a += row * p.a_row + k * p.a_k;
   p.b += k * p.b_k + col * p.b_col;
   p.c += row * p.c_row + col * p.c_col;
+  if (p.self != nullptr) p.self += row * p.self_row + col * p.self_col;
   return p;
 }
 
@@ -117,7 +129,8 @@ template <Level L, class S>
 Left<ComputeType<S>> left_block(const Problem<S>& p, int64_t rows, int64_t cols, int64_t k) {
   using T = ComputeType<S>;
   if constexpr (std::is_same_v<S, T>) {
-    if (p.a_k == 1 || cols < 64 || rows <= kFewRows) {
+    const bool along_k = p.a_k == 1;
+    if (cols < (along_k ? kManyCols : 64) || rows <= kFewRows || (along_k && k < kGroup<T> * 8)) {
       return {p.a, p.a_row, p.a_row, p.a_k};
     }
   }
@@ -242,7 +255,17 @@ void multiply_run(const Problem<S>& p) {
 // c^T = b^T @ a^T has the same bits; lanes run along the columns, so there should be enough.
 template <class S>
 Problem<S> transposed(const Problem<S>& p) {
-  return {p.n, p.m, p.k, p.b, p.b_col, p.b_k, p.a, p.a_k, p.a_row, p.c, p.c_col, p.c_row};
+  return {p.n,     p.m, p.k,     p.b,     p.b_col, p.b_k,      p.a,       p.a_k,
+          p.a_row, p.c, p.c_col, p.c_row, p.self,  p.self_col, p.self_row};
+}
+
+template <Level L, class S>
+void add_self(const Problem<S>& p) {
+  if constexpr (std::is_floating_point_v<S>) {
+    if (p.self == nullptr) return;
+    const Problem<S> q = p.c_col == 1 ? p : transposed(p);
+    add_self_at<L, S>({q.m, q.n, q.c, q.c_row, q.self, q.self_row, q.self_col});
+  }
 }
 
 template <class S>
@@ -250,6 +273,113 @@ void zero(const Problem<S>& p) {
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) p.c[i * p.c_row + j * p.c_col] = S{};
   }
+}
+
+// A part of b as a thread has packed it for itself: some columns over several blocks of k. Threads
+// that share one would wait for each other, and for memory where they have no cache in common.
+template <class S>
+struct OwnRight {
+  const ComputeType<S>* packed;
+  int64_t width, length;  // columns there is room for; of a block of k
+};
+
+struct Own {
+  Scratch memory;
+  uint64_t call = 0;  // what it was packed for
+};
+thread_local Own own;
+std::atomic<uint64_t> calls = 0;
+
+template <Level L, class S>
+OwnRight<S> own_right(const Problem<S>& p, int64_t length, uint64_t call) {
+  using T = ComputeType<S>;
+  constexpr int kPanel = Registers<L, T>::kPanel;
+  const int64_t width = round_up(p.n, kPanel);
+  T* const to = own.memory.get<T>(width * p.k);
+  for (int64_t k = 0; own.call != call && k < p.k; k += length) {
+    const S* const b = p.b + k * p.b_k;
+    pack<L, S, kPanel>({b, p.b_col, p.b_k}, p.n, std::min(length, p.k - k), to + k * width);
+  }
+  own.call = call;
+  return {to, width, length};
+}
+
+template <Level L, class S>
+void multiply_own(const Problem<S>& p, const OwnRight<S>& b, Sums<ComputeType<S>> c) {
+  constexpr int64_t kPanel = Registers<L, ComputeType<S>>::kPanel;
+  for (int64_t k = 0; k < p.k; k += b.length) {
+    const int64_t depth = std::min(b.length, p.k - k);
+    const auto a = left_block<L>(from(p, 0, 0, k), p.m, p.n, depth);
+    multiply_block<L>(a, {b.packed + k * b.width, kPanel, kPanel * depth}, c, p.m, p.n, depth);
+    c.into = Into::add;
+  }
+}
+
+// Rows of c, block by block.
+template <Level L, class S>
+void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into into) {
+  const int64_t most = round_up(parts(whole.m, parts(whole.m, kOwnRows)), kTileRows);
+  for (int64_t row = 0; row < whole.m; row += most) {
+    poll_interrupt();  // what it runs may multiply, so b is looked at after it
+    Problem<S> p = from(whole, row, 0, 0);
+    p.m = std::min(most, whole.m - row);
+    const auto b = own_right<L>(p, length, call);
+    if (p.c_col == 1) {
+      multiply_own<L>(p, b, {p.c, p.c_row, into});
+    } else {
+      S* const sums = result_scratch.get<S>(p.m * p.n);
+      multiply_own<L>(p, b, {sums, p.n, Into::set});
+      for (int64_t j = 0; j < p.n; ++j) {
+        for (int64_t i = 0; i < p.m; ++i) p.c[i * p.c_row + j * p.c_col] = sums[i * p.n + j];
+      }
+    }
+    add_self<L>(p);
+  }
+}
+
+// Tiles per run: few runs, which read all of b, but as many for each thread.
+int64_t tiles_per_run(int64_t tiles) {
+  constexpr int64_t kEnough = 10;
+  const int64_t threads = pool::num_threads();
+  return tiles >= 4 * threads * kEnough ? kEnough : std::max<int64_t>(1, tiles / (2 * threads));
+}
+
+// Many rows: each thread packs b once, then they take rows.
+template <Level L, class S>
+void multiply_by_rows(const Problem<S>& whole) {
+  const int64_t length = block_length(whole.k), tiles = parts(whole.m, kTileRows);
+  const int64_t room = kOwnBytes / int64_t{sizeof(S)};
+  const int64_t widest = std::max(kMaxCols, room / whole.k);
+  const int64_t cols = round_up(parts(whole.n, parts(whole.n, widest)), kMinCols);
+  const int64_t depth = std::max<int64_t>(1, room / cols / length) * length;
+  for (int64_t col = 0; col < whole.n; col += cols) {
+    for (int64_t k = 0; k < whole.k; k += depth) {
+      Problem<S> p = from(whole, 0, col, k);
+      p.n = std::min(cols, whole.n - col);
+      p.k = std::min(depth, whole.k - k);
+      if (k + depth < whole.k) p.self = nullptr;
+      const uint64_t call = ++calls;
+      pool::parallel_for(tiles, tiles_per_run(tiles), [&](int64_t begin, int64_t end) {
+        Problem<S> rows = from(p, begin * kTileRows, 0, 0);
+        rows.m = std::min(end * kTileRows, p.m) - begin * kTileRows;
+        multiply_rows<L>(rows, length, call, k == 0 ? Into::set : Into::add);
+      });
+    }
+  }
+}
+
+// Whether there are so many rows for each thread that packing all of b is little.
+template <Level L, class S>
+bool by_rows(const Problem<S>& p) {
+  return p.m >= 2 * kBlockRows && p.m >= 64 * int64_t{pool::num_threads()} && p.n >= 16 &&
+         2.0 * p.m * p.n * p.k >= 8 * kMinWork && columns_in_place<L>(p) == 0;
+}
+
+// Few rows of a and columns of b that run along k: b needs no packing as the left operand.
+template <class S>
+bool better_transposed(const Problem<S>& p) {
+  return p.a_k == 1 && p.b_k == 1 && p.m > 2 * kTileRows && p.m <= kBlockRows && p.n >= 4 * p.m &&
+         p.m * p.k * int64_t{sizeof(S)} <= kOwnBytes / 2;
 }
 
 template <class S>
@@ -284,6 +414,7 @@ void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batc
     } else {
       multiply_run<L>(p);
     }
+    add_self<L>(p);
     begin += count;
   }
 }
@@ -300,6 +431,7 @@ void multiply_tiny(const Problem<S>& p) {
       p.c[i * p.c_row + j * p.c_col] = sum;
     }
   }
+  add_self<L>(p);
 }
 
 template <Level L, class S>
@@ -316,7 +448,10 @@ void multiply(const Product& g, Batch batch) {
                .b_col = g.b.col_stride,
                .c = static_cast<S*>(g.c),
                .c_row = g.c_row_stride,
-               .c_col = 1};
+               .c_col = 1,
+               .self = static_cast<const S*>(g.self.data),
+               .self_row = g.self.row_stride,
+               .self_col = g.self.col_stride};
   if constexpr (std::is_floating_point_v<S>) {
     if (batch.sizes.empty() && p.m * p.n <= kTiny && p.m * p.n * p.k <= kTiny) {
       return multiply_tiny<L>(p);
@@ -325,6 +460,13 @@ void multiply(const Product& g, Batch batch) {
   if (p.n < Registers<L, ComputeType<S>>::kLanes && p.m > p.n) {
     p = transposed(p);
     std::swap(batch.a_strides, batch.b_strides);
+  }
+  if constexpr (std::is_same_v<S, ComputeType<S>>) {
+    if (batch.sizes.empty()) {
+      const Problem<S> other = transposed(p);
+      if (better_transposed(p) && by_rows<L>(other)) return multiply_by_rows<L>(other);
+      if (by_rows<L>(p)) return multiply_by_rows<L>(p);
+    }
   }
   int64_t members = 1;
   for (int64_t size : batch.sizes) members *= size;

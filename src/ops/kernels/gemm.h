@@ -19,12 +19,14 @@ struct MatrixView {
   int64_t row_stride, col_stride;  // in elements, of any sign, zero too
 };
 
-// a is m x k, b is k x n, c is m x n with columns side by side and overlaps neither of them.
+// a is m x k, b is k x n, c is m x n with columns side by side and overlaps none of the others.
+// self, if it has data, is added to the finished sums; only f32 and f64 may have one, and no batch.
 struct Product {
   int64_t m, n, k;
   MatrixView a, b;
   void* c;
   int64_t c_row_stride;
+  MatrixView self{nullptr, 0, 0};
 };
 
 // The dimensions that several products of one size are spread over; the strides are in elements,

@@ -135,6 +135,9 @@ FG_INLINE void pack_elements(Source<S> from, int64_t lanes, int64_t k, int width
   }
 }
 
+// Steps of k that are asked for early: the CPU does not foresee long strides.
+inline constexpr int64_t kAhead = 8;
+
 // Full panels whose lanes are neighbours, several at once: so the lines of memory that are read
 // are used up before a power-of-two stride throws them out of the cache.
 template <Level L, class S, int kWidth>
@@ -143,7 +146,9 @@ FG_INLINE void pack_neighbours(Source<S> from, int64_t panels, int64_t k, Comput
   constexpr int kLanes = Registers<L, T>::kLanes;
   for (int64_t i = 0; i < k; ++i) {
     const S* p = from.data + i * from.k_stride;
+    const int64_t ahead = std::min(kAhead, k - 1 - i) * from.k_stride;
     for (int64_t panel = 0; panel < panels; ++panel, p += kWidth) {
+      __builtin_prefetch(p + ahead);
       T* const at = to + (panel * k + i) * kWidth;
       if constexpr (kWidth % kLanes == 0) {
         unroll<kWidth / kLanes>(
