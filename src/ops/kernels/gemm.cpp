@@ -41,7 +41,7 @@ int64_t block_length(int64_t k) {
   return k <= kMaxBlock ? k : round_up(parts(k, parts(k, kMaxBlock)), 8);
 }
 
-// Memory that a thread keeps for packing. The block sizes bound it: 5 MiB in all.
+// Memory that a thread keeps for packing. The block sizes bound it: 10 MiB in all.
 class Scratch {
  public:
   template <class T>
@@ -117,7 +117,7 @@ Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch) {
 
 // The same problem from a later row, column and k on.
 template <class S>
-Problem<S> from(Problem<S> p, int64_t row, int64_t col, int64_t k) {
+FG_INLINE Problem<S> from(Problem<S> p, int64_t row, int64_t col, int64_t k) {
   p.a += row * p.a_row + k * p.a_k;
   p.b += k * p.b_k + col * p.b_col;
   p.c += row * p.c_row + col * p.c_col;
