@@ -34,7 +34,7 @@ def stays_level():
     """Calls a function many times and fails when objects or memory are left behind."""
 
     def check(function, *watched, times=200, memory=4 << 20):
-        for _ in range(2 * times):  # until caches of Python are full
+        for _ in range(20):
             function()
         gc.collect()
         objects, counts = len(gc.get_objects()), [sys.getrefcount(w) for w in watched]
@@ -44,7 +44,10 @@ def stays_level():
         gc.collect()
         assert len(gc.get_objects()) - objects < times // 4, "objects of Python leak"
         for one, before in zip(watched, counts):
-            assert abs(sys.getrefcount(one) - before) < times // 4, f"references to {one!r} leak"
+            more = sys.getrefcount(one) - before
+            if one is None:  # Python's cache of attributes lets go of some as it fills
+                more = max(more, 0)
+            assert abs(more) < times // 4, f"references to {one!r} leak"
         assert _resident_bytes() - resident < memory, "memory leaks"
 
     return check
