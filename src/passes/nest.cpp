@@ -97,6 +97,11 @@ std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& r
   size_t inner = nest.sizes.size() - 1, loops = nest.sizes.size() - kept;
   int64_t row = nest.sizes[inner];
   if (row < kShortestRow && inner > 0 && loops == 1) return {};
+  // Down the columns the eager kernel is faster: it takes many of them at once.
+  bool along = std::all_of(nest.strides.begin(), nest.strides.end(), [&](const auto& operand) {
+    return operand[inner] == 0 || operand[inner] == 1;
+  });
+  if (!along) return {};
   nest.unit_loops = 1;
   nest.blocks = (row + kReductionBlock - 1) / kReductionBlock;
   if (loops == 1 || row % kReductionBlock == 0) return nest;

@@ -49,7 +49,8 @@ const Case kCases[] = {{{10}, {0}, true},
                        {{16, 3, 8, 8}, {0, 2, 3}, true},
                        {{8, 3, 5, 5}, {0, 2, 3}, false},
                        {{2, 3, 4, 512}, {0, 2, 3}, true},
-                       {{1, 5, 1, 300}, {1, 3}, true}};
+                       {{1, 5, 1, 300}, {1, 3}, true},
+                       {{64, 512}, {0}, false}};
 
 TEST(Reductions, in_loops_have_the_bits_of_the_eager_kernels) {
   for (const Case& c : kCases) {
