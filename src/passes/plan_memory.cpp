@@ -1,6 +1,7 @@
 #include "passes/plan_memory.h"
 
 #include <map>
+#include <set>
 
 #include "tensor/geometry.h"
 
@@ -75,7 +76,8 @@ class Planner {
         groups_(groups),
         maker_(graph.values.size(), -1),
         last_(graph.values.size(), -1),
-        kept_(graph.values.size()) {
+        kept_(graph.values.size()),
+        taken_over_(graph.values.size()) {
     plan_.offsets.assign(graph.values.size(), MemoryPlan::kNotPlanned);
     plan_.stored.assign(graph.values.size(), false);
   }
@@ -84,21 +86,57 @@ class Planner {
     find_lives();
     std::vector<std::vector<ValueId>> ending(groups_.size() + 1);
     for (size_t g = 0; g < groups_.size(); g++) {
+      std::set<ValueId> free = free_for_loop(g);
       each_output(groups_[g], [&](ValueId value) {
         // The outputs of a single operation are written even where nobody reads them.
         plan_.stored[value] =
             kept_[value] || last_[value] > static_cast<int64_t>(g) || !groups_[g].loop;
         if (!plan_.stored[value] || kept_[value]) return;
-        plan_.offsets[value] = block_.take(bytes_of(value));
+        plan_.offsets[value] = take_over(value, free);
         ending[std::max(last_[value], static_cast<int64_t>(g))].push_back(value);
       });
-      for (ValueId value : ending[g]) block_.give_back(plan_.offsets[value], bytes_of(value));
+      for (ValueId value : ending[g]) {
+        if (!taken_over_[value]) block_.give_back(plan_.offsets[value], bytes_of(value));
+      }
     }
     plan_.bytes = block_.end();
     return std::move(plan_);
   }
 
  private:
+  // Values in the block that a loop reads for the last time, and element i of which it reads only
+  // to make element i of its results: those may lie where they were.
+  std::set<ValueId> free_for_loop(size_t g) const {
+    std::set<ValueId> found, others;
+    if (!groups_[g].loop) return found;
+    for (uint32_t index : groups_[g].elementwise()) {
+      const Operation& operation = graph_.operations[index];
+      for (ValueId input : operation.inputs) {
+        ValueId root = places_[input].root;
+        bool ends = last_[root] == static_cast<int64_t>(g) && plan_.offsets[root] >= 0;
+        bool element =
+            root == input && graph_.values[input].sizes == graph_.values[operation.output].sizes;
+        (ends && element ? found : others).insert(root);
+      }
+    }
+    for (ValueId root : others) found.erase(root);
+    return found;
+  }
+  // The place of one of them with the same layout, else a new one.
+  int64_t take_over(ValueId value, std::set<ValueId>& free) {
+    const ir::ValueInfo& info = graph_.values[value];
+    for (ValueId old : free) {
+      const ir::ValueInfo& other = graph_.values[old];
+      bool fits = other.sizes == info.sizes && other.strides == info.strides &&
+                  item_size(other.dtype) == item_size(info.dtype);
+      if (!fits) continue;
+      free.erase(old);
+      taken_over_[old] = true;
+      return plan_.offsets[old];
+    }
+    return block_.take(bytes_of(value));
+  }
+
   int64_t bytes_of(ValueId value) const {
     int64_t bytes = std::max<int64_t>(span_bytes(graph_.values[value]), 1);
     return (bytes + kAlign - 1) / kAlign * kAlign;
@@ -135,7 +173,7 @@ class Planner {
   const std::vector<Place>& places_;
   const std::vector<Group>& groups_;
   std::vector<int64_t> maker_, last_;
-  std::vector<bool> kept_;
+  std::vector<bool> kept_, taken_over_;
   Block block_;
   MemoryPlan plan_;
 };

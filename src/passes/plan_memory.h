@@ -1,5 +1,6 @@
 // One block of memory per call for all values that nobody keeps: which bytes of it each value has,
-// and when. A value's bytes are free again after the last step that reads it.
+// and when. A value's bytes are free again after the last step that reads it;
+// a loop that reads it element by element puts a result of the same layout there.
 #pragma once
 
 #include "passes/fuse.h"
