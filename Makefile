@@ -6,9 +6,10 @@ PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libc
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)
-# What the thread sanitizer runs: the pool, the engine, captured functions. It cannot follow a fork, nor OpenMP.
+# What the thread sanitizer runs: the pool, the engine, captured functions. It cannot follow a fork, nor OpenMP,
+# and native code, which pages that explain it want, is not made under it.
 TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) compile_test
-TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*
+TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*
 
 # What a second compiler reads.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""'
