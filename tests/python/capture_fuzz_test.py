@@ -2,6 +2,7 @@
 
 import os
 
+import pytest
 from capture_fuzz import Report, describe, shrink
 from capture_programs import make_program
 
@@ -45,3 +46,9 @@ def test_the_generator_makes_what_it_is_meant_to():
                  "index_put_", ".copy_(", "[0] = ", "softmax", " @ ", "fg.where", "fg.cat",
                  ".gather(", ".zero_()", "autograd.grad", "'none': None", "# after"):
         assert part in text or part == "closure", part
+
+
+@pytest.mark.parametrize("seed", [2029283, 7017088, 8001489, 8008378, 8047919, 9022640, 9042908,
+                                  9043362])
+def test_programs_that_differed_once_do_so_no_more(seed):
+    assert not Report().add(make_program(seed))
