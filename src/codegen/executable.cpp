@@ -47,8 +47,7 @@ class Reads {
         for (ValueId read : operation.inputs) {
           if (read == kNoValue) continue;
           Of& root = of_[places[read].root];
-          bool element = places[read].root == read &&
-                         graph.values[operation.output].sizes == graph.values[read].sizes;
+          bool element = passes::reads_element(graph, places, operation, read);
           root.aligned = element && (root.aligned || root.last != g);
           root.last = g;
         }

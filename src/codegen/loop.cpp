@@ -8,6 +8,7 @@
 
 #include "ir/math_basic.h"
 #include "ir/scalar.h"
+#include "ops/kernels/reduce.h"
 
 namespace fg::codegen {
 
@@ -129,7 +130,7 @@ class Lowering {
       (d < unit ? outer : inner) *= kernel.sizes[d];
     }
     loop_.length = outer * kernel.blocks;
-    loop_.row = std::min(inner, kernel.blocks > 1 ? passes::kReductionBlock : inner);
+    loop_.row = std::min(inner, kernel.blocks > 1 ? kernels::kReduceBlock : inner);
     if (kernel.is_flat()) std::swap(loop_.row, loop_.length);
   }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "compile/explain_page.h"
 #include "ir/picture.h"
+#include "ops/kernels/reduce.h"
 
 namespace fg::compiler {
 
@@ -85,11 +86,10 @@ std::string loop_text(const GraphReport& report, const codegen::Listing::Kernel&
     const codegen::LoopOperand& operand = kernel.loop.operands[i];
     size_t elementwise = kernel.loop.operands.size() - kernel.loop.reductions.size();
     if (i >= elementwise) {
-      out +=
-          fmt::format("{}{} {} %{} {}, by blocks of up to {} elements\n", indent,
-                      codegen::name(kernel.loop.reductions[i - elementwise]), name(operand.dtype),
-                      step.operands[i], text(report.graph.values[step.operands[i]].sizes),
-                      passes::kReductionBlock);
+      out += fmt::format("{}{} {} %{} {}, by blocks of up to {} elements\n", indent,
+                         codegen::name(kernel.loop.reductions[i - elementwise]),
+                         name(operand.dtype), step.operands[i],
+                         text(report.graph.values[step.operands[i]].sizes), kernels::kReduceBlock);
       continue;
     }
     out += fmt::format("{}{} {} %{} {} by strides [{}]\n", indent,

@@ -72,26 +72,12 @@ void evaluate_reduce(Operands inputs, const ReduceParams& p, Tensor* out) {
   reduce_to<reduction, mean>(self, axes, count, out[0]);
 }
 
-constexpr Combine combine_of(Reduction reduction) {
-  switch (reduction) {
-    case Reduction::sum:
-      return Combine::sum;
-    case Reduction::prod:
-      return Combine::prod;
-    case Reduction::max:
-      return Combine::max;
-    case Reduction::min:
-      return Combine::min;
-  }
-  return Combine::none;
-}
-
 template <Text name, Reduction reduction, bool mean = false>
 Primitive<ReduceParams> reduce_primitive() {
   auto primitive =
       plain_primitive<ReduceParams, infer_reduce<name>, evaluate_reduce<reduction, mean>>(
           name.chars, Kind::reduce);
-  primitive.combine = combine_of(reduction);
+  primitive.combine = reduction;
   primitive.reduced = [](const void* params, size_t rank) {
     return axis_set(static_cast<const ReduceParams*>(params)->dim, rank, "reduce");
   };

@@ -151,8 +151,7 @@ class Fuser {
   }
   // Element i of the result needs element i of the input, as it was computed.
   bool is_element(ValueId input, const Operation& operation) const {
-    return places_[input].root == input && groups_[maker_[input]].loop &&
-           graph_.values[input].sizes == graph_.values[operation.output].sizes;
+    return reads_element(graph_, places_, operation, input) && groups_[maker_[input]].loop;
   }
 
   void add_to_loop(uint32_t index, const Operation& operation) {

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "ir/lanes.h"
+#include "ops/kernels/reduce.h"
+
 namespace fg::passes {
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+using kernels::kReduceBlock;
+
 constexpr int64_t kShortestRow = 64;  // shorter ones are left to kernels that take several at once
 
 // The given dimensions, in this order.
@@ -103,11 +107,11 @@ std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& r
   });
   if (!along) return {};
   nest.unit_loops = 1;
-  nest.blocks = (row + kReductionBlock - 1) / kReductionBlock;
-  if (loops == 1 || row % kReductionBlock == 0) return nest;
+  nest.blocks = (row + kReduceBlock - 1) / kReduceBlock;
+  if (loops == 1 || row % kReduceBlock == 0) return nest;
   // Several rows make a block.
-  int64_t rows = kReductionBlock / row;
-  if (loops != 2 || kReductionBlock % row || row % kLanes || nest.sizes[inner - 1] % rows)
+  int64_t rows = kReduceBlock / row;
+  if (loops != 2 || kReduceBlock % row || row % ir::kLanes || nest.sizes[inner - 1] % rows)
     return {};
   split_loop(nest, inner - 1, rows);
   nest.unit_loops = 2;

@@ -25,7 +25,6 @@ Nest elementwise_nest(const Dims& sizes, std::vector<std::vector<int64_t>> strid
 
 // Work whose results are reduced over the marked dimensions: kept indices outside, in order, then
 // the blocks. Nothing, if the blocks of 512 elements do not fall on loops.
-inline constexpr int64_t kReductionBlock = 512;
 std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& reduced,
                                    std::vector<std::vector<int64_t>> strides);
 

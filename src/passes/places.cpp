@@ -10,6 +10,12 @@ bool is_view(const Operation& operation) {
   return primitive && (primitive->kind == ir::Kind::view || primitive->shares_input);
 }
 
+bool reads_element(const ir::Graph& graph, const std::vector<Place>& places,
+                   const Operation& operation, ValueId input) {
+  return places[input].root == input &&
+         graph.values[input].sizes == graph.values[operation.output].sizes;
+}
+
 namespace {
 
 // Elements between the first one of the input and the first one of the view.

@@ -15,6 +15,10 @@ struct Place {
 // when it comes, is a root too. Sizes must be constants.
 std::vector<Place> find_places(const ir::Graph& graph);
 
+// An elementwise operation makes element i of element i of the input, where that was computed.
+bool reads_element(const ir::Graph& graph, const std::vector<Place>& places,
+                   const ir::Operation& operation, ir::ValueId input);
+
 // The operation computes nothing: its output is memory of its input.
 bool is_view(const ir::Operation& operation);
 

@@ -114,8 +114,7 @@ class Planner {
       for (ValueId input : operation.inputs) {
         ValueId root = places_[input].root;
         bool ends = last_[root] == static_cast<int64_t>(g) && plan_.offsets[root] >= 0;
-        bool element =
-            root == input && graph_.values[input].sizes == graph_.values[operation.output].sizes;
+        bool element = reads_element(graph_, places_, operation, input);
         (ends && element ? found : others).insert(root);
       }
     }

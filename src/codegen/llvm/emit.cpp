@@ -1,6 +1,7 @@
 #include "codegen/llvm/emit.h"
 
 #include "codegen/llvm/lanes.h"
+#include "ops/kernels/reduce.h"
 
 namespace fg::codegen {
 
@@ -130,8 +131,8 @@ class LoopEmitter {
     Value *row_index = index, *begin = number(0), *end = number(kernel_.sizes.back());
     if (kernel_.blocks > 1) {
       row_index = b_.CreateUDiv(index, number(kernel_.blocks));
-      begin = times(b_.CreateURem(index, number(kernel_.blocks)), passes::kReductionBlock);
-      Value* next = b_.CreateAdd(begin, number(passes::kReductionBlock));
+      begin = times(b_.CreateURem(index, number(kernel_.blocks)), kernels::kReduceBlock);
+      Value* next = b_.CreateAdd(begin, number(kernels::kReduceBlock));
       end = b_.CreateSelect(b_.CreateICmpSLT(next, end), next, end);
     }
     Values sums;

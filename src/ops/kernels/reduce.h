@@ -3,11 +3,14 @@
 
 #include <vector>
 
-#include "tensor/tensor.h"
+#include "ir/primitive.h"
 
 namespace fg::kernels {
 
-enum class Reduction : uint8_t { sum, prod, max, min };
+using Reduction = ir::Combine;
+
+// Elements of a block of the canonical order, see kernels/reduce_lanes.h.
+inline constexpr int64_t kReduceBlock = 512;
 
 // The dtype a reduction accumulates in. Sums and products exist for floats and int64 only.
 DType accumulate_dtype(DType dtype);

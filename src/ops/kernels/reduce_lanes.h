@@ -10,10 +10,9 @@
 
 #include "ir/lanes.h"
 #include "ir/math_basic.h"
+#include "ops/kernels/reduce.h"
 
 namespace fg::kernels {
-
-inline constexpr int64_t kReduceBlock = 512;
 
 // Combinations work on numbers, on vectors of g++ and so on chunks of Lanes.
 struct SumOp {

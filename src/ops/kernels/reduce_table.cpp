@@ -70,6 +70,8 @@ ReduceKernels reduce_kernels(Reduction reduction, DType dtype) {
       return order_kernels<MaxOp>(dtype);
     case Reduction::min:
       return order_kernels<MinOp>(dtype);
+    case Reduction::none:
+      break;
   }
   __builtin_unreachable();
 }

@@ -20,22 +20,13 @@ def formula(library, x, w):
     return library.tanh(x @ w) * x + library.exp(-x * x)
 
 
-def with_torch(torch):
-    run = torch.compile(lambda x, w: formula(torch, x, w), fullgraph=True)
-    images, kernel = torch.from_numpy(IMAGES), torch.from_numpy(KERNEL).requires_grad_()
-    result = torch.nn.functional.conv2d(images, kernel)
+def with_tensors(library):
+    """PyTorch and Foregrad: the same names."""
+    x, w, images, kernel = map(library.from_numpy, (X, W, IMAGES, KERNEL))
+    run = library.compile(lambda x, w: formula(library, x, w), fullgraph=True)
+    result = library.nn.functional.conv2d(images, kernel.requires_grad_())
     result.square().sum().backward()
-    return (run(torch.from_numpy(X), torch.from_numpy(W)).numpy(), result.detach().numpy(),
-            kernel.grad.numpy())
-
-
-def with_foregrad(fg):
-    run = fg.compile(lambda x, w: formula(fg, x, w), fullgraph=True)
-    images, kernel = fg.tensor(IMAGES), fg.tensor(KERNEL).requires_grad_()
-    result = fg.nn.functional.conv2d(images, kernel)
-    result.square().sum().backward()
-    return (run(fg.tensor(X), fg.tensor(W)).numpy(), result.detach().numpy(),
-            kernel.grad.numpy())
+    return run(x, w).numpy(), result.detach().numpy(), kernel.grad.numpy()
 
 
 def with_jax(jax):
@@ -47,7 +38,7 @@ def with_jax(jax):
     return tuple(map(numpy.asarray, (run(X, W), convolution(KERNEL), gradient)))
 
 
-CALLS = {"torch": with_torch, "jax": with_jax, "foregrad": with_foregrad}
+CALLS = {"torch": with_tensors, "jax": with_jax, "foregrad": with_tensors}
 # Twice: the first to compile meets the others before they have compiled, the second time after.
 for again in range(2):
     results = {name: CALLS[name](module) for name, module in modules.items()}
