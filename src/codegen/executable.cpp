@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <optional>
 
 #include "base/fail.h"
 #include "base/interrupt.h"
@@ -10,6 +9,7 @@
 #include "base/trace.h"
 #include "ir/run.h"
 #include "ops/kernels/strided.h"
+#include "passes/batch.h"
 #include "tensor/geometry.h"
 
 namespace fg::codegen {
@@ -39,7 +39,7 @@ int64_t grain_of(const Loop& loop) {
 class Reads {
  public:
   Reads(const ir::Graph& graph, const std::vector<Place>& places, const std::vector<Group>& groups)
-      : groups_(groups), of_(graph.values.size()) {
+      : groups_(groups), ends_(passes::ends_of_steps(groups)), of_(graph.values.size()) {
     for (size_t g = 0; g < groups.size(); g++) {
       for (uint32_t index : groups[g].operations) {
         const Operation& operation = graph.operations[index];
@@ -48,28 +48,34 @@ class Reads {
           if (read == kNoValue) continue;
           Of& root = of_[places[read].root];
           bool element = passes::reads_element(graph, places, operation, read);
+          if (root.last != g) root.before = root.last;
           root.aligned = element && (root.aligned || root.last != g);
           root.last = g;
         }
       }
     }
   }
-  // Nothing reads the input after the loop that makes the output, and that loop reads element i
-  // only to make element i.
+  // Nothing reads the input after the loop that makes the output, or at the same time, and that
+  // loop reads element i only to make element i.
   bool end_with(ValueId input, ValueId output) const {
     size_t made = of_[output].maker;
     if (made == kNever || !groups_[made].loop) return false;
     const Of& read = of_[input];
-    return read.last == kNever || read.last < made || (read.last == made && read.aligned);
+    if (read.last == made) return read.aligned && is_earlier(read.before, made);
+    return is_earlier(read.last, made);
   }
 
  private:
   static constexpr size_t kNever = ~size_t{0};
   struct Of {
     size_t maker = kNever, last = kNever;
-    bool aligned = false;  // all reads of the last group
+    size_t before = kNever;  // the last group
+    bool aligned = false;    // all reads of the last group
   };
+  bool is_earlier(size_t read, size_t made) const { return read == kNever || ends_[read] < made; }
+
   const std::vector<Group>& groups_;
+  std::vector<size_t> ends_;
   std::vector<Of> of_;
 };
 
@@ -90,6 +96,7 @@ Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(gra
     timing::Phase phase("fuse");
     places_ = passes::find_places(graph_);
     groups = passes::fuse(graph_, places_);
+    passes::batch(graph_, places_, groups);
   }
   {
     timing::Phase phase("plan memory");
@@ -147,46 +154,93 @@ std::vector<const Tensor*> Executable::find_constants() const {
   return constants;
 }
 
-void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) {
-  std::optional<timing::Phase> phase("make loops");
-  Surroundings around{graph_, memory_.stored, find_constants()};
-  std::map<std::string, std::string> names;  // of kernels, by text
-  std::vector<std::string> name_of_step;
-  std::vector<std::unique_ptr<LoopKernel>> kernels;
-  std::vector<NamedKernel> to_build;
-  for (const Group& group : groups) {
-    bool read = std::any_of(group.operations.begin(), group.operations.end(), [&](uint32_t index) {
-      return memory_.stored[graph_.operations[index].output];
+// Steps and the kernels that they call. Equal loops have one kernel.
+class Executable::StepMaker {
+ public:
+  StepMaker(Executable& code, Listing* listing)
+      : code_(code),
+        listing_(listing),
+        around_{code.graph_, code.memory_.stored, code.find_constants()} {}
+
+  void add(const Group& group) {
+    if (!group.beside) open_ = false;
+    if (group.loop && !is_read(group)) return;
+    if (group.loop)
+      add_loop(group);
+    else
+      add_step(group);
+    open_ = true;
+  }
+
+  void build() {
+    code_.kernels_ = to_build_.size();
+    if (to_build_.empty()) return;
+    code_.library_ = std::make_unique<Library>(codegen::build(to_build_, level()));
+    for (size_t i = 0; i < kernel_of_.size(); i++) {
+      if (!kernel_of_[i].empty()) code_.steps_[i].function = code_.library_->find(kernel_of_[i]);
+    }
+  }
+
+ private:
+  bool is_read(const Group& group) const {
+    return std::any_of(group.operations.begin(), group.operations.end(), [&](uint32_t index) {
+      return code_.memory_.stored[code_.graph_.operations[index].output];
     });
-    if (group.loop && !read) continue;  // nobody wants what it computes
-    Step& step = steps_.emplace_back();
-    std::string& name = name_of_step.emplace_back();
+  }
+
+  Step& add_step(const Group& group) {
+    Step& step = code_.steps_.emplace_back();
+    kernel_of_.emplace_back();
     step.operation = group.operations[0];
-    step.name = name_of(group);
-    if (listing) listing->add_step(step.name, group);
-    if (!group.loop) continue;
-    loops_++;
-    Loop loop = make_loop(around, group);
-    step.operands = loop.operands;
-    step.length = loop.row == 0 ? 0 : loop.length;
+    step.name = code_.name_of(group);
+    if (listing_) listing_->add_step(step.name, group);
+    return step;
+  }
+
+  void add_loop(const Group& group) {
+    code_.loops_++;
+    Loop loop = make_loop(around_, group);
+    Step::Part part{loop.operands, loop.row == 0 ? 0 : loop.length};
+    std::string kernel = name_of(loop.kernel);
+    bool flat = loop.kernel.is_flat();
+    if (open_ && flat && kernel == kernel_of_.back()) {
+      code_.steps_.back().parts.push_back(std::move(part));
+      if (listing_) listing_->join_step(group);
+      return;
+    }
+    Step& step = add_step(group);
+    kernel_of_.back() = kernel;
+    step.parts.push_back(std::move(part));
     step.grain = grain_of(loop);
-    step.flat = loop.kernel.is_flat();
-    add_reductions(group, loop, step);
-    auto [found, is_new] =
-        names.try_emplace(loop.kernel.text(), "k" + std::to_string(names.size()));
-    name = found->second;
-    if (listing) listing->add_loop(name, loop);
-    if (!is_new) continue;
-    kernels.push_back(std::make_unique<LoopKernel>(std::move(loop.kernel)));
-    to_build.push_back({name, kernels.back().get()});
+    step.flat = flat;
+    code_.add_reductions(group, loop, step);
+    if (listing_) listing_->add_loop(kernel, loop);
+    if (kernels_.size() == names_.size()) return;
+    kernels_.push_back(std::make_unique<LoopKernel>(std::move(loop.kernel)));
+    to_build_.push_back({kernel, kernels_.back().get()});
   }
-  kernels_ = to_build.size();
-  phase.reset();
-  if (to_build.empty()) return;
-  library_ = std::make_unique<Library>(build(to_build, level()));
-  for (size_t i = 0; i < steps_.size(); i++) {
-    if (!name_of_step[i].empty()) steps_[i].function = library_->find(name_of_step[i]);
+
+  const std::string& name_of(const LoopKernel& kernel) {
+    return names_.try_emplace(kernel.text(), "k" + std::to_string(names_.size())).first->second;
   }
+
+  Executable& code_;
+  Listing* listing_;
+  Surroundings around_;
+  bool open_ = false;  // the last step was made of what runs at the same time
+  std::map<std::string, std::string> names_;  // of kernels, by text
+  std::vector<std::string> kernel_of_;        // per step
+  std::vector<std::unique_ptr<LoopKernel>> kernels_;
+  std::vector<NamedKernel> to_build_;
+};
+
+void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) {
+  StepMaker maker(*this, listing);
+  {
+    timing::Phase phase("make loops");
+    for (const Group& group : groups) maker.add(group);
+  }
+  maker.build();
 }
 
 void Executable::add_reductions(const Group& group, const Loop& loop, Step& step) const {
@@ -286,31 +340,59 @@ class Executable::Call {
     return Tensor(std::move(impl));
   }
 
+  void find_pointers(const Step::Part& part, char** pointers) const {
+    for (size_t k = 0; k < part.operands.size(); k++) pointers[k] = address(part.operands[k]);
+  }
+
   void run_loop(const Step& step) {
+    if (step.parts.size() > 1) return run_parts(step);
+    const Step::Part& part = step.parts[0];
     char* pointers[passes::kMostLoopOperands];
-    for (size_t k = 0; k < step.operands.size(); k++) pointers[k] = address(step.operands[k]);
+    find_pointers(part, pointers);
     if (!step.reductions.empty()) return run_reductions(step, pointers);
     if (!step.flat) {
-      pool::parallel_for(step.length, step.grain, [&](int64_t begin, int64_t end) {
+      pool::parallel_for(part.length, step.grain, [&](int64_t begin, int64_t end) {
         step.function(pointers, begin, end, services);
       });
       return;
     }
-    int64_t blocks = (step.length + kBlock - 1) / kBlock;
+    pool::parallel_for(blocks_of(part), step.grain, [&](int64_t begin, int64_t end) {
+      step.function(pointers, begin * kBlock, std::min(end * kBlock, part.length), services);
+    });
+  }
+
+  static int64_t blocks_of(const Step::Part& part) { return (part.length + kBlock - 1) / kBlock; }
+
+  // The blocks of all parts are numbered one after the other and shared among the threads.
+  void run_parts(const Step& step) {
+    size_t width = step.parts[0].operands.size();
+    std::vector<char*> pointers(width * step.parts.size());
+    int64_t blocks = 0;
+    for (size_t i = 0; i < step.parts.size(); i++) {
+      find_pointers(step.parts[i], &pointers[i * width]);
+      blocks += blocks_of(step.parts[i]);
+    }
     pool::parallel_for(blocks, step.grain, [&](int64_t begin, int64_t end) {
-      step.function(pointers, begin * kBlock, std::min(end * kBlock, step.length), services);
+      int64_t before = 0;
+      for (size_t i = 0; i < step.parts.size() && before < end; i++) {
+        const Step::Part& part = step.parts[i];
+        int64_t from = std::max<int64_t>(begin - before, 0) * kBlock;
+        int64_t to = std::min((end - before) * kBlock, part.length);
+        if (from < to) step.function(&pointers[i * width], from, to, services);
+        before += blocks_of(part);
+      }
     });
   }
 
   // Every block of the elements gives a number; those of one result are then reduced again.
   void run_reductions(const Step& step, char** pointers) {
-    size_t first = step.operands.size() - step.reductions.size();
+    size_t first = step.parts[0].operands.size() - step.reductions.size();
     Tensors blocks;
     for (const Step::Reduction& reduction : step.reductions) {
       blocks.push_back(empty_tensor({reduction.rows, reduction.blocks}, reduction.dtype));
       pointers[first + blocks.size() - 1] = blocks.back().impl()->data;
     }
-    pool::parallel_for(step.length, step.grain, [&](int64_t begin, int64_t end) {
+    pool::parallel_for(step.parts[0].length, step.grain, [&](int64_t begin, int64_t end) {
       step.function(pointers, begin, end, services);
     });
     for (size_t r = 0; r < blocks.size(); r++) {

@@ -17,7 +17,8 @@ class Executable {
   Tensors run(Tensors inputs) const;
 
   int64_t memory_bytes() const { return memory_.bytes; }
-  size_t loop_count() const { return loops_; }      // that are run
+  size_t step_count() const { return steps_.size(); }
+  size_t loop_count() const { return loops_; }      // that are run, several in one step or not
   size_t kernel_count() const { return kernels_; }  // that were compiled: equal ones once
 
  private:
@@ -25,8 +26,12 @@ class Executable {
     std::string name{};
     uint32_t operation = 0;           // of a single one
     LoopFunction function = nullptr;  // of a loop
-    std::vector<ir::ValueId> operands{};
-    int64_t length = 0, grain = 1;
+    struct Part {                     // one call of it
+      std::vector<ir::ValueId> operands;
+      int64_t length;
+    };
+    std::vector<Part> parts{};  // several only of flat loops without reductions
+    int64_t grain = 1;
     bool flat = false;
     struct Reduction {
       const ir::PrimitiveInfo* primitive;
@@ -40,6 +45,7 @@ class Executable {
 
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
+  class StepMaker;
   void make_steps(const std::vector<passes::Group>& groups, Listing* listing);
   void add_reductions(const passes::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;

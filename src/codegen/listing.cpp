@@ -14,4 +14,10 @@ void Listing::add_loop(const std::string& kernel, const Loop& loop) {
   if (found == kernels.end()) kernels.push_back({kernel, loop.kernel});
 }
 
+void Listing::join_step(const passes::Group& group) {
+  std::vector<uint32_t>& known = steps.back().operations;
+  known.insert(known.end(), group.operations.begin(), group.operations.end());
+  steps.back().parts++;
+}
+
 }  // namespace fg::codegen

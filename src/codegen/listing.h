@@ -18,6 +18,7 @@ struct Listing {
     int kernel = -1;                   // of a loop: of `kernels`
     std::vector<int64_t> sizes{};      // of its loops: a kernel of one loop serves any length
     std::vector<ir::ValueId> operands{};
+    size_t parts = 1;  // calls of the kernel on different values
 
     bool is_loop() const { return kernel >= 0; }
   };
@@ -31,6 +32,8 @@ struct Listing {
   void add_step(std::string name, const passes::Group& group) {
     steps.push_back({std::move(name), group.operations});
   }
+  // The step that was added last does the same to other values at the same time.
+  void join_step(const passes::Group& group);
   // The step that was added last runs this loop; equal kernels have equal names.
   void add_loop(const std::string& kernel, const Loop& loop);
 };

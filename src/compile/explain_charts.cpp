@@ -162,7 +162,8 @@ std::string steps_chart(const GraphReport& report) {
         R"(<rect class="{}{}" x="{:.2f}" y="2" width="{:.2f}" height="42"><title>step {}: {})"
         "\n{}</title></rect>",
         skipped < 2 ? "" : "piece ", kind_of(report, step), x, skipped, i + 1,
-        seconds_text(report.seconds[i]), escaped(step.name));
+        seconds_text(report.seconds[i]),
+        escaped(step.parts > 1 ? fmt::format("{} x {}", step.parts, step.name) : step.name));
     x += skipped;
     skipped = 0;
   }

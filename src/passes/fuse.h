@@ -18,6 +18,7 @@ struct Group {
   std::vector<uint32_t> operations;  // of the graph, in an order in which they can run
   bool loop = false;                 // otherwise one operation
   size_t reductions = 0;  // the last ones: of what the others make, over the same dimensions
+  bool beside = false;    // runs at the same time as the one before; see batch.h
 
   std::span<const uint32_t> elementwise() const {
     return {operations.data(), operations.size() - reductions};

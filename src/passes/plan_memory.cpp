@@ -3,6 +3,7 @@
 #include <map>
 #include <set>
 
+#include "passes/batch.h"
 #include "tensor/geometry.h"
 
 namespace fg::passes {
@@ -74,6 +75,7 @@ class Planner {
       : graph_(graph),
         places_(places),
         groups_(groups),
+        ends_(ends_of_steps(groups)),
         maker_(graph.values.size(), -1),
         last_(graph.values.size(), -1),
         kept_(graph.values.size()),
@@ -93,7 +95,7 @@ class Planner {
             kept_[value] || last_[value] > static_cast<int64_t>(g) || !groups_[g].loop;
         if (!plan_.stored[value] || kept_[value]) return;
         plan_.offsets[value] = take_over(value, free);
-        ending[std::max(last_[value], static_cast<int64_t>(g))].push_back(value);
+        ending[std::max(last_[value], static_cast<int64_t>(ends_[g]))].push_back(value);
       });
       for (ValueId value : ending[g]) {
         if (!taken_over_[value]) block_.give_back(plan_.offsets[value], bytes_of(value));
@@ -105,10 +107,11 @@ class Planner {
 
  private:
   // Values in the block that a loop reads for the last time, and element i of which it reads only
-  // to make element i of its results: those may lie where they were.
+  // to make element i of its results: those may lie where they were. Another loop of the same step
+  // might still read them.
   std::set<ValueId> free_for_loop(size_t g) const {
     std::set<ValueId> found, others;
-    if (!groups_[g].loop) return found;
+    if (!groups_[g].loop || groups_[g].beside || ends_[g] != g) return found;
     for (uint32_t index : groups_[g].elementwise()) {
       const Operation& operation = graph_.operations[index];
       for (ValueId input : operation.inputs) {
@@ -159,7 +162,10 @@ class Planner {
     for (size_t g = 0; g < groups_.size(); g++) {
       for (uint32_t index : groups_[g].operations) {
         for (ValueId input : graph_.operations[index].inputs) {
-          if (input != kNoValue) last_[places_[input].root] = static_cast<int64_t>(g);
+          if (input == kNoValue) continue;
+          ValueId root = places_[input].root;
+          bool own = maker_[root] == static_cast<int64_t>(g);
+          last_[root] = static_cast<int64_t>(own ? g : ends_[g]);
         }
       }
     }
@@ -171,6 +177,7 @@ class Planner {
   const ir::Graph& graph_;
   const std::vector<Place>& places_;
   const std::vector<Group>& groups_;
+  std::vector<size_t> ends_;
   std::vector<int64_t> maker_, last_;
   std::vector<bool> kept_, taken_over_;
   Block block_;

@@ -1,6 +1,8 @@
 // Native code computes what the interpreter computes, bit for bit, and shows the same memories.
 #include "codegen/executable.h"
 
+#include <fmt/format.h>
+
 #include <fstream>
 
 #include "base/pool.h"
@@ -115,6 +117,63 @@ TEST(Executable, reads_all_of_an_input_before_it_is_overwritten) {
   expected = m + m.t() * 2;
   transpose(m);
   EXPECT_TRUE(equal(m, expected));
+}
+
+// Updates of `count` parameters of different sizes, in place; some have more than one block.
+ir::Graph updates(int64_t count) {
+  std::string inputs, body, outputs;
+  for (int64_t i = 0; i < count; i++) {
+    int64_t p = i, g = count + i, size = 1 + 700 * i, made = 2 * count + 3 * i;
+    inputs += fmt::format("{}%{}: float32[{}] argument {}", i ? ", " : "", p, size, p);
+    body += fmt::format(
+        "%{0}: float32[{1}] = mul(%{2}, %{2})\n%{3}: float32[{1}] = add(%{2}, %{0})\n"
+        "%{4}: float32[{1}] = sub(%{5}, %{3})\n",
+        made, size, g, made + 1, made + 2, p);
+    outputs += fmt::format("{}%{}: mutation {}", i ? ", " : "", made + 2, p);
+  }
+  for (int64_t i = 0; i < count; i++) {
+    inputs += fmt::format(", %{}: float32[{}] argument {}", count + i, 1 + 700 * i, count + i);
+  }
+  return ir::parse_graph("graph(" + inputs + ") {\n" + body + "return " + outputs + "\n}");
+}
+
+TEST(Executable, updates_many_small_parameters_in_one_step) {
+  ir::Graph graph = updates(70);
+  graph.overwrites = true;
+  Tensors inputs = some_inputs(graph);
+  std::vector<std::string> expected = passes::run_bits(graph, inputs);
+  Executable code(graph);
+  EXPECT_EQ(code.loop_count(), 70);
+  EXPECT_EQ(code.step_count(), 24);  // 23 are large and run alone
+  EXPECT_EQ(code.memory_bytes(), 0);
+  int before = pool::num_threads();
+  pool::force_grain(1);
+  for (int threads : {1, 2, 5}) {
+    pool::set_num_threads(threads);
+    Tensors again;
+    for (const Tensor& input : inputs) again.push_back(input.clone());
+    Tensors outputs = code.run(again);
+    for (size_t i = 0; i < outputs.size(); i++) {
+      EXPECT_EQ(passes::bits(outputs[i]), expected[i]) << i;
+      EXPECT_EQ(outputs[i].data_ptr(), again[i].data_ptr()) << i;
+    }
+  }
+  pool::force_grain(0);
+  pool::set_num_threads(before);
+}
+
+// One update reads what the other overwrites: not at the same time.
+TEST(Executable, does_not_overwrite_what_the_same_step_reads) {
+  ir::Graph graph = ir::parse_graph(R"(graph(%0: float32[900] argument 0,
+      %1: float32[900] argument 1, %2: float32[900] argument 2) {
+    %3: float32[900] = sub(%0, %1)
+    %4: float32[900] = sub(%1, %2)
+    return %3: mutation 0, %4: mutation 1
+  })");
+  graph.overwrites = true;
+  Tensors inputs = some_inputs(graph);
+  std::vector<std::string> expected = passes::run_bits(graph, inputs);
+  EXPECT_EQ(native_bits(graph, inputs), expected);
 }
 
 TEST(Backend, names_what_it_knows) {
