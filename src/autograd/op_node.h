@@ -26,6 +26,8 @@ class OpNode : public Node, private ir::VjpSource {
   bool may_save(std::string_view input) const;
   // A kept argument that is no tensor; false when there is none of this name.
   bool find_argument(std::string_view name, ir::Value& value) const;
+  const ir::Gradient& gradient() const { return gradient_; }
+  const void* arguments() const { return arguments_.get(); }
 
  private:
   Tensor unpack_input(int input, int element) override;

@@ -140,6 +140,20 @@ ValueId Tracer::read_part(Memory& memory, const Tensor& view) {
   return place->second = value;
 }
 
+std::optional<Tracer::InMemory> Tracer::find(const Tensor& given) const {
+  Tensor tensor = given;
+  if (!tensor.is_abstract() && !tensor.impl()->storage->made_in_capture()) {
+    auto found = inside_.find(tensor.impl());
+    if (found == inside_.end()) return {};
+    tensor = found->second.second;
+  }
+  auto found = memories_.find(tensor.impl()->storage.get());
+  if (found == memories_.end() || !found->second.geometry) return {};
+  const Dim offset = tensor.impl()->offset - found->second.geometry->offset;
+  if (!offset.is_constant()) return {};
+  return InMemory{found->second.value, offset.value()};
+}
+
 bool Tracer::was_written(const Tensor& tensor) const {
   auto found = memories_.find(tensor.impl()->storage.get());
   return found != memories_.end() && found->second.written;

@@ -73,6 +73,12 @@ class Tracer : public ir::Interpreter {
   void settle(const Tensor& tensor, std::unordered_set<ir::ValueId>& others);
   // The value that a tensor holds now.
   ir::ValueId read(const Tensor& tensor);
+  // The value of the memory that a tensor shows, and where it begins in there; nothing is traced.
+  struct InMemory {
+    ir::ValueId value;
+    int64_t offset;
+  };
+  std::optional<InMemory> find(const Tensor& tensor) const;
   bool was_written(const Tensor& tensor) const;
   bool depends_on_offset(const Tensor& tensor) const;
   const ViewStep* step_of(const Tensor& view) const;

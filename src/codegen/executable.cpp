@@ -79,6 +79,13 @@ class Reads {
   std::vector<Of> of_;
 };
 
+// Nobody but who has this reference can see the memory.
+bool is_alone(const Tensor& tensor) {
+  if (!tensor.defined() || tensor.use_count() > 1 || tensor.impl()->face) return false;
+  const Storage& storage = *tensor.impl()->storage;
+  return storage.use_count() == 1 && !storage.is_borrowed();
+}
+
 void check_constant_sizes(const ir::Graph& graph) {
   for (const ir::ValueInfo& info : graph.values) {
     for (const Dim& size : info.sizes) {
@@ -98,10 +105,7 @@ Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(gra
     groups = passes::fuse(graph_, places_);
     passes::batch(graph_, places_, groups);
   }
-  {
-    timing::Phase phase("plan memory");
-    memory_ = passes::plan_memory(graph_, places_, groups);
-  }
+  plan_memory(groups);
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
   }
@@ -111,7 +115,16 @@ Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(gra
   if (!listing) return;
   listing->places = places_;
   listing->memory = memory_;
+  listing->consuming_bytes = consuming_bytes();
   listing->kept = kept_;
+}
+
+void Executable::plan_memory(const std::vector<Group>& groups) {
+  timing::Phase phase("plan memory");
+  memory_ = passes::plan_memory(graph_, places_, groups);
+  if (graph_.consumable.empty()) return;
+  consuming_ = passes::plan_memory(graph_, places_, groups, true);
+  if (consuming_->bytes >= memory_.bytes) consuming_.reset();
 }
 
 void Executable::find_kept() {
@@ -276,14 +289,14 @@ class Executable::Call {
       : code_(executable),
         graph_(executable.graph_),
         data_(graph_.values.size()),
-        tensors_(graph_.values.size()) {
+        tensors_(graph_.values.size()),
+        memory_(&executable.memory_) {
     for (size_t i = 0; i < inputs.size(); i++) {
       if (inputs[i].defined()) set(graph_.inputs[i], std::move(inputs[i]));
     }
     for (const auto& [value, constant] : code_.constants_) set(value, constant);
-    if (code_.memory_.bytes > 0) {
-      arena_ = Storage::create(static_cast<size_t>(code_.memory_.bytes));
-    }
+    if (may_consume()) memory_ = &*code_.consuming_;
+    if (memory_->bytes > 0) arena_ = Storage::create(static_cast<size_t>(memory_->bytes));
     for (auto [output, input] : code_.overwritten_) set(output, tensors_[input]);
     for (ValueId value : code_.kept_) {
       const ir::ValueInfo& info = graph_.values[value];
@@ -310,6 +323,13 @@ class Executable::Call {
   }
 
  private:
+  bool may_consume() const {
+    if (!code_.consuming_) return false;
+    const std::vector<ValueId>& inputs = code_.consuming_->consumed;
+    return std::all_of(inputs.begin(), inputs.end(),
+                       [&](ValueId input) { return is_alone(tensors_[input]); });
+  }
+
   void set(ValueId value, Tensor tensor) {
     data_[value] = tensor.impl()->data;
     tensors_[value] = std::move(tensor);
@@ -317,8 +337,11 @@ class Executable::Call {
 
   char* address(ValueId value) const {
     Place place = code_.places_[value];
-    int64_t offset = code_.memory_.offsets[place.root];
-    char* start = offset >= 0 ? arena_->data() + offset : data_[place.root];
+    int64_t offset = memory_->offsets[place.root];
+    ValueId inside = memory_->inside[place.root];
+    char* start = offset < 0           ? data_[place.root]
+                  : inside == kNoValue ? arena_->data() + offset
+                                       : data_[inside] + offset;
     return start + place.offset * static_cast<int64_t>(item_size(graph_.values[value].dtype));
   }
 
@@ -328,9 +351,10 @@ class Executable::Call {
     if (known.defined()) return known;
     Place place = code_.places_[value];
     const ir::ValueInfo& info = graph_.values[value];
-    const Tensor& root = tensors_[place.root];
+    ValueId inside = memory_->inside[place.root];
+    const Tensor& owner = tensors_[inside == kNoValue ? place.root : inside];
     auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
-    impl->storage = root.defined() ? root.impl()->storage : arena_;
+    impl->storage = owner.defined() ? owner.impl()->storage : arena_;
     impl->data = address(value);
     impl->dtype = info.dtype;
     impl->wrapped_number = info.number;
@@ -444,6 +468,7 @@ class Executable::Call {
   std::vector<char*> data_;  // per value that is in memory of its own
   Tensors tensors_;
   std::vector<ValueId> made_;  // for one operation
+  const passes::MemoryPlan* memory_;
 };
 
 Tensors Executable::run(Tensors inputs) const {

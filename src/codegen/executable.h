@@ -2,6 +2,8 @@
 // eager kernels, and what nobody keeps lives in one block of memory per call.
 #pragma once
 
+#include <optional>
+
 #include "codegen/build.h"
 #include "codegen/listing.h"
 #include "passes/plan_memory.h"
@@ -17,6 +19,8 @@ class Executable {
   Tensors run(Tensors inputs) const;
 
   int64_t memory_bytes() const { return memory_.bytes; }
+  // Of a call that is handed the only references to the graph's consumable inputs.
+  int64_t consuming_bytes() const { return consuming_ ? consuming_->bytes : memory_.bytes; }
   size_t step_count() const { return steps_.size(); }
   size_t loop_count() const { return loops_; }      // that are run, several in one step or not
   size_t kernel_count() const { return kernels_; }  // that were compiled: equal ones once
@@ -43,6 +47,7 @@ class Executable {
   };
   class Call;  // what one run needs
 
+  void plan_memory(const std::vector<passes::Group>& groups);
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
   class StepMaker;
@@ -54,6 +59,7 @@ class Executable {
   ir::Graph graph_;
   std::vector<passes::Place> places_;
   passes::MemoryPlan memory_;
+  std::optional<passes::MemoryPlan> consuming_;  // with values in the memory of inputs
   std::vector<Step> steps_;
   std::vector<ir::ValueId> kept_;  // computed values that outputs show
   std::vector<std::pair<ir::ValueId, ir::ValueId>> overwritten_;  // in the memory of: an input

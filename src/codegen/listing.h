@@ -27,6 +27,7 @@ struct Listing {
   std::vector<Step> steps{};
   std::vector<passes::Place> places{};
   passes::MemoryPlan memory{};
+  int64_t consuming_bytes = 0;      // of the block, where the inputs are handed over
   std::vector<ir::ValueId> kept{};  // values in storages of their own, which the caller gets
 
   void add_step(std::string name, const passes::Group& group) {

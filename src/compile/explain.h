@@ -22,6 +22,7 @@ struct MemoryUse {
   std::vector<int64_t> bytes;  // in use while step i runs
   size_t peak = 0;             // the step that needs most
   int64_t block = 0;           // what a call takes for all of them
+  int64_t consuming = 0;       // the same, where it may use the memory of saved values
   int64_t inputs = 0, results = 0, saved = 0;
 };
 MemoryUse memory_use(const ir::Graph& graph, const codegen::Listing& listing);

@@ -174,6 +174,12 @@ std::string memory_chart(const GraphReport& report) {
   const MemoryUse& use = report.memory;
   std::string out = parts_chart(use);
   if (use.bytes.empty() || use.block == 0) return out;
+  if (use.consuming < use.block) {
+    out += fmt::format(
+        "<p>Where the engine frees the graph, values lie where saved ones were that nothing reads "
+        "any more: the block has {} then, not {}.</p>",
+        bytes_text(use.consuming), bytes_text(use.block));
+  }
   out +=
       "<p class=\"muted\">Everything between inputs and results lies in one block, whose bytes are "
       "used again. In use while each step runs; the dashed line is the size of the block:</p>";

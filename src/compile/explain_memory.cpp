@@ -55,6 +55,7 @@ void add_kept(const ir::Graph& graph, const codegen::Listing& listing, MemoryUse
 MemoryUse memory_use(const ir::Graph& graph, const codegen::Listing& listing) {
   MemoryUse use;
   use.block = listing.memory.bytes;
+  use.consuming = listing.consuming_bytes;
   use.bytes.assign(listing.steps.size(), 0);
   std::vector<Span> lives = find_lives(graph, listing);
   for (ValueId value = 0; value < lives.size(); value++) {

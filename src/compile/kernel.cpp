@@ -8,6 +8,7 @@
 #include "base/trace.h"
 #include "compile/kernel_node.h"
 #include "ir/run.h"
+#include "passes/memory.h"
 #include "passes/passes.h"
 
 namespace fg::compiler {
@@ -85,6 +86,19 @@ void Kernel::find_used(Forward& forward) const {
   }
 }
 
+void Kernel::find_alone(Forward& forward) {
+  passes::Memory memory(forward.graph);
+  std::vector<int> shown(forward.graph.values.size());
+  for (ValueId output : forward.graph.outputs) {
+    if (output != ir::kNoValue) shown[memory.root[output]]++;
+  }
+  for (Kept& kept : forward.kept) {
+    if (kept.from != Kept::From::extra) continue;
+    ValueId value = forward.graph.outputs[kept.index];
+    kept.alone = memory.made[value] && memory.root[value] == value && shown[value] == 1;
+  }
+}
+
 // For every input whether its gradient depends on some tangent.
 static std::vector<bool> find_varying(const Function& function, const Function& gradient) {
   const ir::Graph& graph = function.trace->tracer.graph;
@@ -159,6 +173,7 @@ Kernel::Forward Kernel::make_forward(bool record) {
   result.graph = ir::cut(tracer.graph, inputs, outputs, function_.checked);
   finish(result.graph, "forward");
   find_used(result);
+  if (record) find_alone(result);
   result.graph.overwrites = !record;
   result.run = options_.forward(result.graph);
   return result;
@@ -222,6 +237,9 @@ ir::Graph Kernel::backward_graph(const Function& gradient, std::vector<size_t>& 
   ir::Graph graph = cut_backward(gradient);
   finish(graph, "backward");
   saved = drop_unused_inputs(graph, training_->saved.size());
+  for (size_t k = 0; k < saved.size(); k++) {
+    if (training_->kept[saved[k]].alone) graph.consumable.push_back(graph.inputs[k]);
+  }
   return graph;
 }
 

@@ -93,6 +93,7 @@ class Kernel : public Counted {
   struct Kept {
     enum class From : uint8_t { input, output, extra } from;
     size_t index;
+    bool alone = false;  // in memory that no other output shows
   };
   struct Forward {
     ir::Graph graph;
@@ -127,6 +128,7 @@ class Kernel : public Counted {
   ir::Graph backward_graph(const capture::Function& gradient, std::vector<size_t>& saved) const;
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(Forward& forward) const;
+  static void find_alone(Forward& forward);
   passes::JointGraph joint(const capture::Function& gradient) const;
   ir::Ends forward_inputs() const;
 

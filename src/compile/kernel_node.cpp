@@ -76,6 +76,10 @@ void KernelNode::check_versions(const std::vector<size_t>& watched) const {
 
 void KernelNode::release_variables() {
   Locked locked(lock_);
+  free_saved();
+}
+
+void KernelNode::free_saved() {
   released_ = true;
   watched_.clear();
   first_ = nullptr;
@@ -112,6 +116,14 @@ Tensors KernelNode::held_inputs() {
   return inputs;
 }
 
+// Whether the engine frees the graph: nothing can ask for saved values after this call. Hooks that
+// run after it still could.
+bool KernelNode::is_last_call() const {
+  autograd::GraphTask* task = autograd::current_task();
+  bool hooked = hooks() && !hooks()->post.entries.empty();
+  return task && task->current_node == this && !task->keep_graph && !hooked;
+}
+
 Tensors KernelNode::run(const Request& request, Tensors tangents) {
   const Backward* made = kernel_->find_backward(request);
   const Backward& backward = made ? *made : kernel_->backward(request, held_inputs());
@@ -125,6 +137,7 @@ Tensors KernelNode::run(const Request& request, Tensors tangents) {
     for (size_t i : backward.saved) {
       inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
     }
+    if (is_last_call()) free_saved();  // then the backward may have the only references
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
   timing::Span span("call", "backward");

@@ -29,6 +29,8 @@ class KernelNode : public autograd::Node {
 
  private:
   Tensors held_inputs();
+  bool is_last_call() const;
+  void free_saved();
   void check_versions(const std::vector<size_t>& watched) const;
   void check_all_versions(const capture::Tangents& kinds) const;
   void check_hooks_of_first() const;

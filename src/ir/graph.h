@@ -70,6 +70,9 @@ struct Graph {
   // The new elements of an input (role mutation) may be computed in the memory of the old ones:
   // nobody needs those after the run. Not part of the text.
   bool overwrites = false;
+  // Inputs whose memory a run may use for other values after their last read, if it is handed the
+  // only reference to them. Not part of the text.
+  std::vector<ValueId> consumable;
 
   ValueId add_value(ValueInfo info);
   ValueId add_input(ValueInfo info, Role role);

@@ -19,22 +19,33 @@ int64_t span_bytes(const ir::ValueInfo& info) {
 namespace {
 
 constexpr int64_t kAlign = 64;
+// Behind any block, the memory of inputs: with gaps, so that no two of them are joined.
+constexpr int64_t kFirstInput = int64_t{1} << 60;
 
-// Free parts of the block by size; what lies side by side is joined.
+int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+
+struct Part {
+  int64_t offset = MemoryPlan::kNotPlanned, bytes = 0;
+};
+
+// Free parts of the block by size; what lies side by side is joined. All begin aligned; the end of
+// an input's memory need not be.
 class Block {
  public:
-  int64_t take(int64_t bytes) {
+  Part take(int64_t bytes) {
     auto found = by_size_.lower_bound(bytes);
+    bytes = aligned(bytes);
     if (found == by_size_.end()) {
       end_ += bytes;
-      return end_ - bytes;
+      return {end_ - bytes, bytes};
     }
     auto [size, offset] = *found;
     remove(offset, size);
     if (size > bytes) add(offset + bytes, size - bytes);
-    return offset;
+    return {offset, std::min(size, bytes)};
   }
-  void give_back(int64_t offset, int64_t bytes) {
+  void give_back(Part part) {
+    auto [offset, bytes] = part;
     auto after = by_offset_.lower_bound(offset);
     if (after != by_offset_.end() && after->first == offset + bytes) {
       bytes += after->second;
@@ -79,14 +90,16 @@ class Planner {
         maker_(graph.values.size(), -1),
         last_(graph.values.size(), -1),
         kept_(graph.values.size()),
-        taken_over_(graph.values.size()) {
-    plan_.offsets.assign(graph.values.size(), MemoryPlan::kNotPlanned);
+        taken_over_(graph.values.size()),
+        viewed_(graph.values.size()),
+        parts_(graph.values.size()) {
     plan_.stored.assign(graph.values.size(), false);
   }
 
-  MemoryPlan run() {
+  MemoryPlan run(bool consume) {
     find_lives();
     std::vector<std::vector<ValueId>> ending(groups_.size() + 1);
+    if (consume) add_inputs(ending);
     for (size_t g = 0; g < groups_.size(); g++) {
       std::set<ValueId> free = free_for_loop(g);
       each_output(groups_[g], [&](ValueId value) {
@@ -94,18 +107,47 @@ class Planner {
         plan_.stored[value] =
             kept_[value] || last_[value] > static_cast<int64_t>(g) || !groups_[g].loop;
         if (!plan_.stored[value] || kept_[value]) return;
-        plan_.offsets[value] = take_over(value, free);
+        parts_[value] = take_over(value, free);
         ending[std::max(last_[value], static_cast<int64_t>(ends_[g]))].push_back(value);
       });
       for (ValueId value : ending[g]) {
-        if (!taken_over_[value]) block_.give_back(plan_.offsets[value], bytes_of(value));
+        if (!taken_over_[value]) block_.give_back(parts_[value]);
       }
     }
     plan_.bytes = block_.end();
+    say_places();
     return std::move(plan_);
   }
 
  private:
+  void add_inputs(std::vector<std::vector<ValueId>>& ending) {
+    int64_t next = kFirstInput;
+    for (ValueId input : graph_.consumable) {
+      int64_t bytes = span_bytes(graph_.values[input]);
+      if (kept_[input] || viewed_[input] || last_[input] < 0 || bytes == 0) continue;
+      parts_[input] = {next, bytes};
+      inputs_[next] = input;
+      ending[static_cast<size_t>(last_[input])].push_back(input);
+      next = aligned(next + bytes) + kAlign;
+    }
+  }
+  void say_places() {
+    plan_.offsets.assign(graph_.values.size(), MemoryPlan::kNotPlanned);
+    plan_.inside.assign(graph_.values.size(), kNoValue);
+    std::set<ValueId> consumed;
+    for (ValueId value = 0; value < parts_.size(); value++) {
+      int64_t offset = parts_[value].offset;
+      plan_.offsets[value] = offset;
+      if (offset < kFirstInput) continue;
+      auto [start, input] = *--inputs_.upper_bound(offset);
+      plan_.offsets[value] = input == value ? MemoryPlan::kNotPlanned : offset - start;
+      if (input == value) continue;
+      plan_.inside[value] = input;
+      consumed.insert(input);
+    }
+    plan_.consumed.assign(consumed.begin(), consumed.end());
+  }
+
   // Values in the block that a loop reads for the last time, and element i of which it reads only
   // to make element i of its results: those may lie where they were. Another loop of the same step
   // might still read them.
@@ -116,7 +158,7 @@ class Planner {
       const Operation& operation = graph_.operations[index];
       for (ValueId input : operation.inputs) {
         ValueId root = places_[input].root;
-        bool ends = last_[root] == static_cast<int64_t>(g) && plan_.offsets[root] >= 0;
+        bool ends = last_[root] == static_cast<int64_t>(g) && parts_[root].offset >= 0;
         bool element = reads_element(graph_, places_, operation, input);
         (ends && element ? found : others).insert(root);
       }
@@ -125,7 +167,7 @@ class Planner {
     return found;
   }
   // The place of one of them with the same layout, else a new one.
-  int64_t take_over(ValueId value, std::set<ValueId>& free) {
+  Part take_over(ValueId value, std::set<ValueId>& free) {
     const ir::ValueInfo& info = graph_.values[value];
     for (ValueId old : free) {
       const ir::ValueInfo& other = graph_.values[old];
@@ -134,15 +176,11 @@ class Planner {
       if (!fits) continue;
       free.erase(old);
       taken_over_[old] = true;
-      return plan_.offsets[old];
+      return parts_[old];
     }
-    return block_.take(bytes_of(value));
+    return block_.take(std::max<int64_t>(span_bytes(info), 1));
   }
 
-  int64_t bytes_of(ValueId value) const {
-    int64_t bytes = std::max<int64_t>(span_bytes(graph_.values[value]), 1);
-    return (bytes + kAlign - 1) / kAlign * kAlign;
-  }
   template <class Body>
   void each_output(const Group& group, const Body& body) {
     for (uint32_t index : group.operations) {
@@ -166,6 +204,7 @@ class Planner {
           ValueId root = places_[input].root;
           bool own = maker_[root] == static_cast<int64_t>(g);
           last_[root] = static_cast<int64_t>(own ? g : ends_[g]);
+          if (is_view(graph_.operations[index])) viewed_[root] = true;
         }
       }
     }
@@ -180,6 +219,9 @@ class Planner {
   std::vector<size_t> ends_;
   std::vector<int64_t> maker_, last_;
   std::vector<bool> kept_, taken_over_;
+  std::vector<bool> viewed_;  // by a view that is a root: its readers are not known as readers
+  std::vector<Part> parts_;   // per value
+  std::map<int64_t, ValueId> inputs_;  // by where their memory begins
   Block block_;
   MemoryPlan plan_;
 };
@@ -187,8 +229,8 @@ class Planner {
 }  // namespace
 
 MemoryPlan plan_memory(const ir::Graph& graph, const std::vector<Place>& places,
-                       const std::vector<Group>& groups) {
-  return Planner(graph, places, groups).run();
+                       const std::vector<Group>& groups, bool consume) {
+  return Planner(graph, places, groups).run(consume);
 }
 
 }  // namespace fg::passes

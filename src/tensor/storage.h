@@ -19,6 +19,8 @@ class Storage : public Counted {
   char* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   bool is_abstract() const { return owner_ == Owner::nobody; }
+  // Memory of the user, who may look at it without a tensor.
+  bool is_borrowed() const { return owner_ == Owner::user; }
   // Made by code that is being interpreted: its values are constants of that code.
   bool made_in_capture() const { return made_in_capture_; }
 

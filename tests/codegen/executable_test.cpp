@@ -46,6 +46,72 @@ TEST(Executable, computes_the_bits_of_the_interpreter_on_random_graphs) {
   }
 }
 
+Tensors clones(const Tensors& tensors) {
+  Tensors result;
+  for (const Tensor& tensor : tensors) result.push_back(tensor.clone());
+  return result;
+}
+std::vector<std::string> all_bits(const Tensors& tensors) {
+  std::vector<std::string> result;
+  for (const Tensor& tensor : tensors) result.push_back(passes::bits(tensor));
+  return result;
+}
+
+TEST(Executable, computes_the_same_in_the_memory_of_inputs_that_it_alone_has) {
+  int smaller = 0;
+  for (uint32_t seed = 0; seed < 120; seed++) {
+    ir::Graph graph = RandomGraph(seed).make(10 + seed % 30, seed % 2);
+    graph.consumable = graph.inputs;
+    Tensors inputs = some_inputs(graph), given = clones(inputs);
+    Executable code(graph);
+    smaller += code.consuming_bytes() < code.memory_bytes();
+    auto expected = passes::run_bits(graph, inputs);
+    ASSERT_EQ(all_bits(code.run(clones(inputs))), expected) << seed << graph.text();
+    ASSERT_EQ(all_bits(code.run(given)), expected) << seed << graph.text();
+    ASSERT_EQ(all_bits(given), all_bits(inputs)) << seed;  // these someone has too
+  }
+  EXPECT_GT(smaller, 10);
+}
+
+// %1 is read once; %2 lies in its memory where the run is handed the only reference.
+constexpr const char* kConsuming = R"(graph(%0: float32[600] tangent 0,
+    %1: float32[600] saved 0) {
+    %2: float32[600] = mul(%0, %1)
+    %3: float32[600] = cumsum(%2; dim=0, reverse=false)
+    return %3: gradient 0
+  })";
+
+TEST(Executable, overwrites_an_input_only_where_nobody_else_sees_its_memory) {
+  ir::Graph graph = ir::parse_graph(kConsuming);
+  graph.consumable = {1};
+  Executable code(graph);
+  EXPECT_EQ(code.memory_bytes(), 2432);
+  EXPECT_EQ(code.consuming_bytes(), 0);
+  Tensors inputs = some_inputs(graph);
+  auto expected = passes::run_bits(graph, inputs);
+  // What a run with this second input takes of the allocator, beyond what is there.
+  auto takes = [&](Tensor given) {
+    Tensors handed{inputs[0]};
+    handed.push_back(std::move(given));
+    int64_t before = memory_stats().live_bytes;
+    reset_peak_memory();
+    Tensors results = code.run(std::move(handed));
+    int64_t taken = memory_stats().peak_live_bytes - before;
+    EXPECT_EQ(all_bits(results), expected);
+    return taken;
+  };
+  Tensor shown = inputs[1].clone();
+  int64_t with_block = takes(shown);             // the same tensor
+  EXPECT_EQ(takes(shown.detach()), with_block);  // another one over its memory
+  EXPECT_EQ(takes(shown.reshape({20, 30}).reshape({600})), with_block);
+  EXPECT_EQ(passes::bits(shown), passes::bits(inputs[1]));
+  std::vector<float> memory(600);  // of the user
+  std::copy_n(inputs[1].data_ptr<float>(), 600, memory.begin());
+  EXPECT_EQ(takes(from_blob(memory.data(), {600}, kFloat32)), with_block);
+  EXPECT_TRUE(std::equal(memory.begin(), memory.end(), inputs[1].data_ptr<float>()));
+  EXPECT_LE(takes(inputs[1].clone()), with_block - code.memory_bytes());
+}
+
 constexpr const char* kChain = R"(graph(%0: float32[1000, 37] argument 0,
     %1: float32[37] argument 1) {
     %2: float32[1000, 37] = mul(%0, %1)

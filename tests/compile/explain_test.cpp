@@ -46,6 +46,19 @@ TEST(Explain, a_graph_has_steps_kernels_memory_and_times) {
   }
 }
 
+TEST(Explain, says_what_the_block_is_where_the_graph_is_freed) {
+  auto compiled = compile([](const Tensor& x) { return x.exp().cumsum(0).sin().cumsum(0).sum(); },
+                          {.fullgraph = true});
+  Tensor x = ones({64}).requires_grad_();
+  compiled(x);
+  EXPECT_TRUE(has(compiled.explain(), "Where the engine frees the graph"));
+  ir::Graph graph = ir::parse_graph(kGraph);
+  graph.consumable = {0};
+  MemoryUse use = explain_graph(graph, "graph").memory;
+  EXPECT_EQ(use.block, 8192 + 4096);  // as drawn
+  EXPECT_EQ(use.consuming, 4096);     // %3 lies where %0 was
+}
+
 TEST(Explain, memory_is_what_lives_in_the_block_per_step_and_what_the_caller_gets) {
   MemoryUse use = explain_text(kGraph, "graph").memory;
   ASSERT_EQ(use.lives.size(), 2u);  // %3 and %4: %2 stays in registers, %5 is the result

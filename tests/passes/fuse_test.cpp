@@ -76,13 +76,19 @@ TEST(Fuse, joins_what_reads_the_same) {
             "loop sin cos");
 }
 
-// Two values that are in use at the same time have no byte in common.
-void expect_apart(const ir::Graph& graph) {
+// Two values that are in use at the same time have no byte in common, be it in the block or in the
+// memory of inputs that are consumed; those are in use until their last read.
+void expect_apart(const ir::Graph& graph, bool consume) {
   std::vector<Place> places = find_places(graph);
   std::vector<Group> groups = fuse(graph, places);
   batch(graph, places, groups);
-  MemoryPlan plan = plan_memory(graph, places, groups);
   std::vector<size_t> ends = ends_of_steps(groups);
+  MemoryPlan plan = plan_memory(graph, places, groups, consume);
+  for (ir::ValueId input : plan.consumed) {
+    EXPECT_EQ(plan.offsets[input], MemoryPlan::kNotPlanned);
+    plan.offsets[input] = 0;
+    plan.inside[input] = input;
+  }
   std::vector<size_t> first(graph.values.size()), last(graph.values.size());
   for (size_t g = 0; g < groups.size(); g++) {
     for (uint32_t index : groups[g].operations) {
@@ -95,10 +101,12 @@ void expect_apart(const ir::Graph& graph) {
     int64_t from = plan.offsets[a], bytes = span_bytes(graph.values[a]);
     if (from < 0) continue;
     EXPECT_EQ(from % 64, 0);
-    EXPECT_LE(from + bytes, plan.bytes);
+    ir::ValueId inside = plan.inside[a];
+    EXPECT_LE(from + bytes, inside == ir::kNoValue ? plan.bytes : span_bytes(graph.values[inside]));
     for (ir::ValueId b = 0; b < a; b++) {
       int64_t other = plan.offsets[b];
-      bool together = other >= 0 && first[a] <= last[b] && first[b] <= last[a];
+      bool together =
+          other >= 0 && inside == plan.inside[b] && first[a] <= last[b] && first[b] <= last[a];
       size_t meet = std::max(first[a], first[b]);
       bool over = from == other && meet == std::min(last[a], last[b]) && groups[meet].loop &&
                   !groups[meet].beside;
@@ -111,8 +119,89 @@ void expect_apart(const ir::Graph& graph) {
 
 TEST(PlanMemory, keeps_values_apart_while_they_are_used) {
   for (uint32_t seed = 0; seed < 1000; seed++) {
-    expect_apart(RandomGraph(seed).make(10 + seed % 40, seed % 2));
+    expect_apart(RandomGraph(seed).make(10 + seed % 40, seed % 2), false);
   }
+}
+
+TEST(PlanMemory, keeps_values_apart_in_the_memory_of_inputs) {
+  size_t consumed = 0;
+  for (uint32_t seed = 0; seed < 1000; seed++) {
+    ir::Graph graph = RandomGraph(seed).make(10 + seed % 40, seed % 2);
+    graph.consumable = graph.inputs;
+    expect_apart(graph, true);
+    std::vector<Place> places = find_places(graph);
+    std::vector<Group> groups = fuse(graph, places);
+    MemoryPlan plain = plan_memory(graph, places, groups);
+    MemoryPlan plan = plan_memory(graph, places, groups, true);
+    EXPECT_EQ(plan.stored, plain.stored);
+    EXPECT_TRUE(plain.consumed.empty());
+    consumed += plan.consumed.size();
+  }
+  EXPECT_GT(consumed, 500u);
+}
+
+// The memory plan of a graph whose inputs from the first on may be consumed.
+MemoryPlan consuming_plan(const char* text, size_t first, size_t end) {
+  ir::Graph graph = ir::parse_graph(text);
+  graph.consumable.assign(graph.inputs.begin() + static_cast<int64_t>(first),
+                          graph.inputs.begin() + static_cast<int64_t>(end));
+  std::vector<Place> places = find_places(graph);
+  return plan_memory(graph, places, fuse(graph, places), true);
+}
+
+// A backward through three layers: %0 is what comes in, %1 to %3 were saved.
+constexpr const char* kBackward = R"(graph(%0: float32[8, 8] tangent 0, %1: float32[8, 8] saved 0,
+    %2: float32[8, 8] saved 1, %3: float32[8, 8] saved 2) {
+    %4: float32[8, 8] = mul(%0, %3)
+    %5: float32[8, 8] = mm(%4, %0)
+    %6: float32[8, 8] = mul(%5, %2)
+    %7: float32[8, 8] = mm(%6, %0)
+    %8: float32[8, 8] = mul(%7, %1)
+    %9: float32[8, 8] = mm(%8, %0)
+    return %9: gradient 0
+  })";
+
+TEST(PlanMemory, puts_values_where_inputs_were_that_are_read_for_the_last_time) {
+  EXPECT_EQ(consuming_plan(kBackward, 1, 1).bytes, 2 * 8 * 8 * 4);
+  MemoryPlan plan = consuming_plan(kBackward, 1, 4);
+  EXPECT_EQ(plan.inside[4], 3u);  // element by element over what it reads
+  EXPECT_EQ(plan.offsets[4], 0);
+  EXPECT_EQ(plan.inside[5], ir::kNoValue);  // nothing is free yet
+  EXPECT_EQ(plan.inside[7], 3u);            // %4 was read
+  EXPECT_EQ(plan.bytes, 8 * 8 * 4);
+}
+
+TEST(PlanMemory, leaves_inputs_that_are_results_or_seen_through_their_storage) {
+  MemoryPlan plan = consuming_plan(R"(graph(%0: float32[8] saved 0, %1: float32[8] saved 1) {
+    %2: float32[8] = sin(%0)
+    %3: float32[4] = as_strided(%1; size=[4], stride=[1], offset=0, input_sizes=[8],
+      input_strides=[1], input_offset=0)
+    %4: float32[8] = cumsum(%2; dim=0, reverse=false)
+    %5: float32[8] = exp(%4)
+    %6: float32[8] = cumsum(%5; dim=0, reverse=false)
+    %7: float32[4] = exp(%3)
+    %8: float32[2, 4] = view(%0; size=[2, 4])
+    return %6: output 0, %7: output 1, %8: output 2
+  })",
+                                   0, 2);
+  EXPECT_EQ(plan.consumed, std::vector<ir::ValueId>{});
+}
+
+TEST(PlanMemory, uses_an_input_up_to_its_last_byte_and_not_beyond) {
+  auto bytes = [](int size) {  // %3 has `size` bytes; %0, whose 100 bytes are free then, 25 floats
+    return consuming_plan(fmt::format(R"(graph(%0: float32[25] saved 0, %1: uint8[{0}] saved 1) {{
+      %2: float32[] = sum(%0; dim=[0], keepdim=false)
+      %3: uint8[{0}] = cumsum(%1; dim=0, reverse=false)
+      %4: uint8[{0}] = cumsum(%3; dim=0, reverse=false)
+      return %2: output 0, %4: output 1
+    }})",
+                                      size)
+                              .c_str(),
+                          0, 1)
+        .bytes;
+  };
+  EXPECT_EQ(bytes(100), 0);
+  EXPECT_EQ(bytes(101), 128);
 }
 
 TEST(PlanMemory, uses_memory_again) {
