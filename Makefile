@@ -2,19 +2,20 @@
 # and runs; `make help` lists them.
 PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
   nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz \
-  llvm-19-dev liblld-19-dev libdnnl-dev
+  llvm-19-dev liblld-19-dev libdnnl-dev libsodium-dev libzstd-dev \
+  libflatbuffers-dev flatbuffers-compiler libhiredis-dev libssl-dev redis-server
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)
 # What the thread sanitizer runs: the pool, the engine, captured functions. It cannot follow a fork, nor OpenMP,
 # and native code, which pages that explain it want, is not made under it.
-TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) compile_test
+TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) compile_test cache_test
 TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*
 
 # What a second compiler reads.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""'
 
-.PHONY: help build run test python check format clang aarch64 sanitize bench clean packages
+.PHONY: help build run test python check format clang aarch64 sanitize fuzz bench clean packages
 help:
 	@echo "make run       train the two-layer network of examples/; writes loss.svg"
 	@echo "make test      build everything and run all tests"
@@ -24,6 +25,7 @@ help:
 	@echo "make clang     let clang 19 read all sources of the library"
 	@echo "make aarch64   let a compiler for aarch64 read all sources of the library"
 	@echo "make sanitize  tests under the address, undefined and thread sanitizers"
+	@echo "make fuzz      libFuzzer on what the cache reads, ten minutes each"
 	@echo "make bench     every bench/*/run"
 	@echo "make clean     remove build/"
 
@@ -76,17 +78,22 @@ format:
 	@tools/install_packages $(CHECK_PACKAGES)
 	@$(cpp_files) | xargs -0 -r clang-format-19 -i
 
-clang: packages
+# The header that the schema of the cache's entries becomes.
+build/generated/cache/entry_generated.h: src/cache/entry.fbs | packages
+	@flatc --cpp --scoped-enums -o $(@D) $<
+
+clang: packages build/generated/cache/entry_generated.h
 	@tools/install_packages clang-19
 	@find src -name '*.cpp' ! -path 'src/python/*' -print0 \
-	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc \
+	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc -isystem build/generated \
 	    -isystem /usr/lib/llvm-19/include $(CLANG_FLAGS)
 
 # Headers of libraries, which are the same everywhere, come from this machine.
-aarch64: packages
+aarch64: packages build/generated/cache/entry_generated.h
 	@tools/install_packages g++-aarch64-linux-gnu
-	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' ! -path 'src/codegen/llvm/*' -print0 \
-	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -idirafter /usr/include \
+	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' ! -path 'src/codegen/llvm/*' \
+	  ! -path 'src/cache/redis/*' -print0 \
+	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -isystem build/generated -idirafter /usr/include \
 	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_VERSION='""'
 
 sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
@@ -95,6 +102,12 @@ sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,tsan) --target $(TSAN_TESTS)
 	@GTEST_FILTER='$(TSAN_FILTER)' FOREGRAD_BACKEND=interpreter ctest --test-dir build/tsan --output-on-failure \
 	  -R '^($(subst $() ,|,$(strip $(TSAN_TESTS))))$$'
+
+# Ten minutes for each reader; `make test` gives each five seconds.
+FUZZ_SECONDS ?= 600
+fuzz: packages
+	@tools/install_packages clang-19 libclang-rt-19-dev
+	@tests/fuzz/run $(FUZZ_SECONDS)
 
 bench: packages build/release/CMakeCache.txt
 	@$(call build,release)

@@ -21,7 +21,7 @@ target_compile_options(foregrad_flags INTERFACE -Wall -Wextra -Wno-psabi -ffp-co
   -fno-math-errno -fno-trapping-math)
 
 add_library(foregrad_dependencies INTERFACE)
-target_link_libraries(foregrad_dependencies INTERFACE fmt::fmt Threads::Threads)
+target_link_libraries(foregrad_dependencies INTERFACE fmt::fmt Threads::Threads sodium zstd)
 
 if(FOREGRAD_SANITIZE)
   # Small objects come from malloc, so that the sanitizers see each of them.

@@ -4,7 +4,8 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/foregrad)
 
 set_target_properties(foregrad_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS foregrad EXPORT foregrad LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-foreach(helper IN ITEMS foregrad_codegen_llvm foregrad_onednn)  # looked for beside the library
+# Looked for beside the library:
+foreach(helper IN ITEMS foregrad_codegen_llvm foregrad_onednn foregrad_redis)
   if(TARGET ${helper})
     install(TARGETS ${helper} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   endif()

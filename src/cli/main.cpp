@@ -1,9 +1,10 @@
-// The command `foregrad`: says what this build of the library has, and explains graphs. This is the
-// only file that includes CLI11, which takes long to compile.
+// The command `foregrad`: says what this build of the library has, explains graphs, and
+// looks into the cache. This is the only file that includes CLI11, which takes long to compile.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
 #include "base/version.h"
+#include "cli/cache.h"
 #include "cli/commands.h"
 
 namespace {
@@ -25,6 +26,49 @@ void add_explain(CLI::App& app, fg::cli::ExplainOptions& options) {
   command->callback([&options] { fg::cli::explain(options); });
 }
 
+using CacheCommand = void (*)(const fg::cli::CacheOptions&);
+
+CLI::App* add_cache_command(CLI::App& cache, const char* name, const char* help,
+                            fg::cli::CacheOptions& options, CacheCommand run) {
+  CLI::App* command = cache.add_subcommand(name, help);
+  command->add_flag("--json", options.json, "One JSON document instead of text.");
+  command->callback([&options, run] { run(options); });
+  return command;
+}
+
+void add_cache(CLI::App& app, fg::cli::CacheOptions& options) {
+  CLI::App* cache = app.add_subcommand("cache", "Look into the cache of what was compiled.");
+  cache->require_subcommand(1);
+  auto add = [&](const char* name, const char* help, CacheCommand run) {
+    return add_cache_command(*cache, name, help, options, run);
+  };
+  add("stats", "Entries, size, and how the last lookups ended.", fg::cli::cache_stats);
+  add("ls", "List all entries, the last used first.", fg::cli::cache_list);
+  add("inspect", "The fields and sections of a key.", fg::cli::cache_inspect)
+      ->add_option("KEY", options.names, "The first digits of a key.")
+      ->required()
+      ->expected(1);
+  add("explain", "The fields in which two keys differ.", fg::cli::cache_explain)
+      ->add_option("KEYS", options.names, "The first digits of two keys.")
+      ->required()
+      ->expected(2);
+  add("why", "Why the last lookups hit, missed or were not made.", fg::cli::cache_why)
+      ->add_option("-n,--count", options.count, "How many; default: 20.");
+  add("verify", "Check every entry.", fg::cli::cache_verify)
+      ->add_flag("--remove", options.remove, "Remove those that are not good.");
+  add("gc", "Remove what was unused for longest, down to the size limit.", fg::cli::cache_collect)
+      ->add_option("--size", options.size, "The limit: bytes, or a number with K, M, G or T.");
+  add("clear", "Remove all entries.", fg::cli::cache_clear);
+  CLI::App* out = add("export", "Write all entries to one file.", fg::cli::cache_export);
+  CLI::App* in =
+      add("import", "Take the entries of such a file, all or none.", fg::cli::cache_import);
+  for (CLI::App* command : {out, in}) {
+    command->add_option("FILE", options.names)->required()->expected(1);
+    command->add_option("--key", options.shared_key,
+                        "A file with the secret that both sides share.");
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -35,6 +79,8 @@ int main(int argc, char** argv) {
   add_listing(app, "settings", "List every FOREGRAD_* setting.", fg::cli::print_settings);
   fg::cli::ExplainOptions explained;
   add_explain(app, explained);
+  fg::cli::CacheOptions cache;
+  add_cache(app, cache);
   try {
     CLI11_PARSE(app, argc, argv);
   } catch (const std::exception& e) {

@@ -1,0 +1,37 @@
+// Digests and authentication codes: BLAKE2b of 32 bytes, by libsodium. A digest names content and
+// finds damage; a code, which needs a secret key, says who wrote it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace fg {
+
+using Digest = std::array<uint8_t, 32>;
+using SecretKey = std::array<uint8_t, 32>;
+
+class Hasher {
+ public:
+  Hasher();                               // a digest
+  explicit Hasher(const SecretKey& key);  // an authentication code
+  Hasher& add(std::string_view bytes);
+  Hasher& add(uint64_t number);  // as eight bytes, lowest first, on every machine
+  // Both with their lengths: ("ab", "c") and ("a", "bc") differ.
+  Hasher& add_field(std::string_view name, std::string_view value);
+  Digest finish();
+
+ private:
+  alignas(64) unsigned char state_[384];
+};
+
+Digest digest(std::string_view bytes);
+std::string hex(const Digest& digest);
+std::string_view view(const Digest& digest);
+// Takes as long whether or not they are equal: a code is compared so.
+bool equal(const Digest& a, const Digest& b);
+SecretKey random_key();
+
+}  // namespace fg

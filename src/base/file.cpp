@@ -1,0 +1,124 @@
+#include "base/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/digest.h"
+#include "base/fail.h"
+
+namespace fg {
+
+void (*before_write_step)(const char* step) = nullptr;
+
+Descriptor::~Descriptor() {
+  if (number_ >= 0) close(number_);
+}
+
+Bytes::Bytes(size_t size)
+    : data_(std::make_shared_for_overwrite<char[]>(size ? size : 1)), size_(size) {}
+
+Bytes::Bytes(std::string_view copied) : Bytes(copied.size()) {
+  if (size_) std::memcpy(data_.get(), copied.data(), size_);
+}
+
+bool read_at(int file, char* to, size_t size, size_t offset) {
+  for (size_t done = 0; done < size;) {
+    ssize_t count = pread(file, to + done, size - done, static_cast<off_t>(offset + done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count == 0) errno = 0;
+    if (count <= 0) return false;
+    done += static_cast<size_t>(count);
+  }
+  return true;
+}
+
+bool write_all(int file, std::string_view bytes) {
+  while (!bytes.empty()) {
+    ssize_t count = write(file, bytes.data(), bytes.size());
+    if (count < 0 && errno != EINTR) return false;
+    if (count > 0) bytes.remove_prefix(static_cast<size_t>(count));
+  }
+  return true;
+}
+
+void fail_file(const char* what, const std::string& path, int error) {
+  throw FileError(
+      fmt::format("cannot {} {}: {}", what, path, error ? std::strerror(error) : "it is too short"),
+      error);
+}
+
+std::string read_file(const std::string& path, size_t limit) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat status;
+  if (!file || fstat(file.number(), &status)) fail_file("read", path, errno);
+  if (!S_ISREG(status.st_mode)) fail("cannot read {}: it is not a plain file", path);
+  auto size = static_cast<size_t>(status.st_size);
+  if (size > limit) fail("cannot read {}: it has {} bytes; expected at most {}", path, size, limit);
+  std::string text(size, '\0');
+  if (!read_at(file.number(), text.data(), size, 0)) fail_file("read", path, errno);
+  return text;
+}
+
+namespace {
+
+// No other thread, process or machine has this name.
+std::string temporary_name() {
+  static std::atomic<uint64_t> count{0};
+  SecretKey random = random_key();
+  uint32_t some;
+  std::memcpy(&some, random.data(), sizeof(some));
+  return fmt::format("{}{}-{}-{:08x}", kTemporary, getpid(), count++, some);
+}
+
+// Removes the file unless it got its name.
+struct Temporary {
+  int folder;
+  std::string name = temporary_name();
+  bool there = false;
+  ~Temporary() {
+    if (there) unlinkat(folder, name.c_str(), 0);
+  }
+};
+
+void write_parts(int folder, Temporary& temporary, std::initializer_list<std::string_view> parts,
+                 bool durable) {
+  write_step("create");
+  Descriptor file(openat(folder, temporary.name.c_str(),
+                         O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600));
+  if (!file) fail_file("create", temporary.name, errno);
+  temporary.there = true;
+  for (std::string_view part : parts) {
+    write_step("write");
+    if (!write_all(file.number(), part)) fail_file("write", temporary.name, errno);
+  }
+  if (durable && fsync(file.number())) fail_file("write", temporary.name, errno);
+  // Some file systems say only now that they are full.
+  if (close(file.release())) fail_file("write", temporary.name, errno);
+}
+
+}  // namespace
+
+bool write_file(int folder, const std::string& name, std::initializer_list<std::string_view> parts,
+                Existing existing, Durable durable) {
+  Temporary temporary{folder};
+  write_parts(folder, temporary, parts, durable.value);
+  write_step("name");
+  if (existing == Existing::keep) {  // a link, unlike a renamed file, never takes another's place
+    if (linkat(folder, temporary.name.c_str(), folder, name.c_str(), 0) == 0) return true;
+    if (errno == EEXIST) return false;
+    fail_file("name", name, errno);
+  }
+  if (renameat(folder, temporary.name.c_str(), folder, name.c_str())) {
+    fail_file("name", name, errno);
+  }
+  temporary.there = false;
+  return true;
+}
+
+}  // namespace fg

@@ -1,0 +1,76 @@
+// The cache: entries of bytes under keys of named fields, in memory, on this machine and on a
+// remote server. It knows nothing of graphs. Whatever goes wrong in here is a miss or a bypass that
+// is counted, with its reason, and said once; in strict mode it is an Error.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cache/config.h"
+#include "cache/entry.h"
+#include "cache/key.h"
+#include "cache/stats.h"
+#include "cache/turn.h"
+
+namespace fg::cache {
+
+// Whether any store is on. When not, there is no need for a key.
+bool enabled();
+Config config();
+// From now on; what was in memory is forgotten. FOREGRAD_FORCE_DISABLE_CACHES=1 still wins.
+void configure(const Config& config);
+
+// The digest under which an entry for this key is kept: of its fields and of the tag in use.
+Digest address_of(const Key& key);
+
+// Looks at an entry whose key is the right one: true takes it. (Guards on sizes.)
+using Accept = std::function<bool(const Entry&)>;
+// In memory, on this machine, on the remote server, in this order.
+std::optional<Entry> find(const Key& key, const Accept& accept = {});
+// Keeps it at once in memory and on this machine, and soon on the remote server.
+void store(const Key& key, const Entry& entry);
+
+// What to do about a miss: of many processes one compiles, the others wait and then find its entry.
+//   Search search = find_or_take_turn(key);
+//   if (!search.entry) { compile; store(key, ...); }      // and the turn ends with `search`
+struct Search {
+  std::optional<Entry> entry;
+  Turn turn;
+};
+Search find_or_take_turn(const Key& key, const Accept& accept = {});
+
+// Somebody who could have used the cache did not; the reason is one of a few short texts.
+void note_bypass(const std::string& reason);
+
+Stats stats();
+void reset_stats();
+
+// Removes all entries of this machine and of this process; the user's secret key stays.
+void clear();
+// Waits until the remote server has everything; false when that takes longer.
+bool flush(double seconds);
+
+// What this process wrote, hit or loaded, in one string for another machine. Needs a shared key.
+struct Artifacts {
+  std::string bytes;
+  std::vector<std::string> keys;  // digests
+};
+std::optional<Artifacts> save_artifacts();  // none: there is nothing to save
+// All or nothing; the digests of their keys. An Error says why nothing was taken.
+std::vector<std::string> load_artifacts(std::string_view bytes);
+// While it lives, save_artifacts sees only what came after its beginning.
+class FreshArtifacts {
+ public:
+  FreshArtifacts();
+  ~FreshArtifacts();
+  FreshArtifacts(const FreshArtifacts&) = delete;
+  FreshArtifacts& operator=(const FreshArtifacts&) = delete;
+
+ private:
+  std::vector<std::pair<Digest, std::string>> outer_;
+};
+
+}  // namespace fg::cache

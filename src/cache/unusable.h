@@ -1,0 +1,26 @@
+// Why something in the cache, or the cache itself, cannot be used. The reason is one of a few short
+// texts that are counted; the sentence says more, once.
+#pragma once
+
+#include "base/fail.h"
+
+namespace fg::cache {
+
+class Unusable : public Error {
+ public:
+  Unusable(const char* reason, const std::string& sentence)
+      : Error(ErrorKind::runtime, sentence), reason_(reason) {}
+  const char* reason() const { return reason_; }
+
+ private:
+  const char* reason_;
+};
+
+template <class... Args>
+[[noreturn]] __attribute__((cold, noinline)) void refuse(const char* reason,
+                                                         fmt::format_string<Args...> text,
+                                                         Args&&... args) {
+  throw Unusable(reason, fmt::format(text, std::forward<Args>(args)...));
+}
+
+}  // namespace fg::cache

@@ -1,0 +1,30 @@
+// Why a lookup missed: the entry whose key is nearest, and the fields in which it differs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cache/key.h"
+#include "cache/local_store.h"
+#include "cache/lookup.h"
+
+namespace fg::cache {
+
+struct Nearest {
+  std::string key;                        // its digest
+  std::vector<Difference> differences{};  // one: looked for; other: the nearest entry's
+};
+
+struct Explained {
+  Lookup lookup;
+  std::optional<Nearest> nearest{};  // of a miss, when there is any entry
+};
+
+// Looks at the entries that were used last; long values are digests here.
+std::vector<Explained> explain_lookups(const LocalStore& store, const std::vector<Lookup>& lookups);
+
+// One sentence per lookup, for people.
+std::string sentence(const Explained& explained);
+
+}  // namespace fg::cache

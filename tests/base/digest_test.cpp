@@ -1,0 +1,35 @@
+#include "base/digest.h"
+
+#include <gtest/gtest.h>
+
+#include "base/build_id.h"
+
+namespace fg {
+
+TEST(Digest, is_blake2b_of_32_bytes) {
+  EXPECT_EQ(hex(digest("")), "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8");
+  EXPECT_EQ(hex(digest("abc")), "bddd813c634239723171ef3fee98579b94964e3bb1cb3e427262c8c068d52319");
+  EXPECT_EQ(Hasher().add("a").add("bc").finish(), digest("abc"));
+}
+
+TEST(Digest, fields_are_prefixed_with_their_lengths) {
+  EXPECT_NE(Hasher().add_field("ab", "c").finish(), Hasher().add_field("a", "bc").finish());
+  EXPECT_NE(Hasher().add_field("a", "").finish(), Hasher().add_field("", "a").finish());
+}
+
+TEST(Digest, a_code_needs_its_key) {
+  SecretKey one = random_key(), other = random_key();
+  EXPECT_NE(one, other);
+  EXPECT_TRUE(equal(Hasher(one).add("x").finish(), Hasher(one).add("x").finish()));
+  EXPECT_FALSE(equal(Hasher(one).add("x").finish(), Hasher(other).add("x").finish()));
+  EXPECT_FALSE(equal(Hasher(one).add("x").finish(), digest("x")));
+}
+
+TEST(BuildId, names_the_library_and_the_program_that_hold_an_address) {
+  EXPECT_EQ(build_id().size(), 40u);
+  static int here;
+  EXPECT_NE(build_id_of(&here), build_id());
+  EXPECT_EQ(build_id_of(nullptr), "");
+}
+
+}  // namespace fg

@@ -1,0 +1,297 @@
+// Whatever happens to the files, a program gets the right entry or none, and goes on (rows A21,
+// G44, and the proofs of the cache: killed writers, damage, full and read-only disks, hostile
+// entries).
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cache/seal.h"
+#include "tests/base/child_process.h"
+#include "tests/cache/test_cache.h"
+
+namespace fg::cache {
+namespace {
+
+int steps_left = 0;
+
+void kill_at_step(const char*) {
+  if (steps_left-- == 0) raise(SIGKILL);
+}
+
+// How the child ended that writes and is killed before the given step: 0 is not killed.
+int write_and_die(TestCache& cache, int step, const char* code) {
+  return in_forked_child([&] {
+    cache.forget_memory();
+    steps_left = step;
+    before_write_step = kill_at_step;
+    store(key("f"), entry(code));
+  });
+}
+
+bool is_root() { return geteuid() == 0; }
+
+// As a user who may not do everything.
+template <class F>
+int as_nobody(const F& body) {
+  return in_forked_child([&] {
+    if (setgid(65534) || setuid(65534)) _exit(99);
+    body();
+  });
+}
+
+}  // namespace
+
+TEST(CacheFault, a_writer_killed_at_any_step_leaves_a_store_that_works) {
+  int killed = 0;
+  for (int step = 0;; step++) {
+    TestCache cache;
+    int status = write_and_die(cache, step, "first");
+    std::string found = found_code(cache, key("f"));
+    EXPECT_TRUE(found == "nothing" || found == "first") << found;
+    store(key("f"), entry("first"));
+    EXPECT_EQ(found_code(cache, key("f")), "first") << step;
+    EXPECT_TRUE(stats().failures.empty());
+    if (status == 0) break;
+    killed++;
+  }
+  EXPECT_GE(killed, 6) << "folders, key, file, parts, name";
+}
+
+TEST(CacheFault, a_writer_killed_while_it_replaces_an_entry_leaves_the_old_or_the_new) {
+  for (int step = 0;; step++) {
+    TestCache cache;
+    store(key("f"), entry("same"));
+    int status = write_and_die(cache, step, "same");
+    EXPECT_EQ(found_code(cache, key("f")), "same") << step;
+    if (status == 0) break;
+  }
+}
+
+TEST(CacheFault, a_collector_killed_at_any_step_leaves_whole_entries) {
+  for (int step = 0; step < 4; step++) {
+    TestCache cache;
+    for (const char* name : {"a", "b", "c"}) store(key(name), entry(name));
+    in_forked_child([&] {
+      steps_left = step;
+      before_write_step = kill_at_step;
+      cache.store().collect(0);
+    });
+    for (const char* name : {"a", "b", "c"}) {
+      std::string found = found_code(cache, key(name));
+      EXPECT_TRUE(found == "nothing" || found == name) << found;
+    }
+    EXPECT_EQ(cache.store().list().size(), static_cast<size_t>(3 - std::min(step, 3)));
+  }
+}
+
+TEST(CacheFault, every_flipped_byte_of_a_file_is_a_counted_miss) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::string file = cache.only_file(), good = content_of(file);
+  testing::internal::CaptureStderr();
+  for (size_t i = 0; i < good.size(); i++) {
+    std::string bad = good;
+    bad[i] = static_cast<char>(bad[i] ^ 0x10);
+    write_content(file, bad);
+    EXPECT_EQ(found_code(cache, key("f")), "nothing") << i;
+    EXPECT_EQ(stats().misses, 1u);
+    EXPECT_EQ(stats().failures.size(), 1u) << i;
+  }
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("said once"), std::string::npos) << said;
+  write_content(file, good);
+  EXPECT_EQ(found_code(cache, key("f")), "code");
+}
+
+TEST(CacheFault, every_truncated_file_is_a_miss_and_goes) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::string file = cache.only_file(), good = content_of(file);
+  for (size_t size = 0; size < good.size(); size += size < 100 ? 1 : 7) {
+    write_content(file, good.substr(0, size));
+    EXPECT_EQ(found_code(cache, key("f")), "nothing") << size;
+    EXPECT_EQ(stats().failures.at("damaged"), 1u) << size;
+    EXPECT_FALSE(std::filesystem::exists(file)) << "damage is removed";
+  }
+  store(key("f"), entry("code"));
+  EXPECT_EQ(found_code(cache, key("f")), "code");
+}
+
+TEST(CacheFault, a_hostile_entry_with_a_right_digest_is_not_taken) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::string file = cache.only_file();
+  std::string content = pack(key("f"), entry("evil"));
+  Header header = seal(content, digest(content), address_of(key("f")), digest("a guess"));
+  write_content(file, std::string(bytes_of(header)) + content);
+  EXPECT_EQ(found_code(cache, key("f")), "nothing");
+  EXPECT_EQ(stats().failures.at("not authentic"), 1u);
+}
+
+TEST(CacheFault, a_valid_entry_under_another_key_is_not_taken) {
+  TestCache cache;
+  store(key("f"), entry("code of f"));
+  std::string f = cache.only_file();
+  store(key("g"), entry("code of g"));
+  for (const StoredFile& file : cache.store().list()) {
+    if (cache.file(file) == f) continue;
+    std::filesystem::copy_file(f, cache.file(file),
+                               std::filesystem::copy_options::overwrite_existing);
+  }
+  EXPECT_EQ(found_code(cache, key("g")), "nothing");
+  EXPECT_EQ(stats().failures.at("not authentic"), 1u);
+  EXPECT_EQ(found_code(cache, key("f")), "code of f");
+}
+
+// Only who knows the secret can make this: two keys with one digest. The fields decide.
+TEST(CacheFault, an_authentic_entry_with_other_fields_is_not_taken) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::string content = pack(key("g"), entry("code of g"));
+  cache.store().write(address_of(key("f")), "0", content);
+  EXPECT_EQ(found_code(cache, key("f")), "code") << "the one beside it is";
+  EXPECT_EQ(stats().failures.at("another key"), 1u);
+}
+
+TEST(CacheFault, entries_of_another_user_s_key_are_misses_and_stay) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::filesystem::remove(cache.config().key_directory + "/cache.key");  // a new one is made
+  EXPECT_EQ(found_code(cache, key("f")), "nothing");
+  EXPECT_EQ(stats().failures.at("not authentic"), 1u);
+  EXPECT_TRUE(std::filesystem::exists(cache.only_file()));
+  store(key("f"), entry("code"));
+  EXPECT_EQ(found_code(cache, key("f")), "code");
+}
+
+TEST(CacheFault, folders_pipes_and_links_in_the_place_of_a_file_are_misses) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::string file = cache.only_file(), good = content_of(file);
+  auto expect_miss = [&](const char* what) {
+    EXPECT_EQ(found_code(cache, key("f")), "nothing") << what;
+    EXPECT_EQ(stats().failures.size(), 1u) << what;
+    std::filesystem::remove_all(file);
+  };
+  std::filesystem::remove(file);
+  ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
+  expect_miss("a pipe that nobody writes");
+  std::filesystem::create_directory(file);
+  expect_miss("a folder");
+  write_content(cache.path() + "/elsewhere", good);
+  std::filesystem::create_symlink(cache.path() + "/elsewhere", file);
+  expect_miss("a link");
+}
+
+TEST(CacheFault, a_full_disk_is_a_miss_that_is_said_once) {
+  if (!is_root()) GTEST_SKIP() << "only root can mount a small disk; the next test does without";
+  TestCache cache;
+  std::string disk = cache.path() + "/disk";
+  std::filesystem::create_directory(disk);
+  if (mount("none", disk.c_str(), "tmpfs", 0, "size=128k,mode=700")) {
+    GTEST_SKIP() << "this machine does not let us mount a small disk; the next test does without";
+  }
+  cache.config().directory = disk + "/cache";
+  configure(cache.config());
+  store(key("small"), entry("small"));
+  std::string big(200 << 10, 'x');
+  testing::internal::CaptureStderr();
+  store(key("big"), entry(big));
+  store(key("big"), entry(big));
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(stats().failures.at("disk full"), 2u);
+  EXPECT_EQ(said.find("No space left"), said.rfind("No space left")) << said;
+  EXPECT_NE(said.find("No space left"), std::string::npos) << said;
+  EXPECT_EQ(find(key("big"))->section("forward"), big) << "in memory it is there";
+  EXPECT_EQ(found_code(cache, key("big")), "nothing");
+  EXPECT_EQ(found_code(cache, key("small")), "small");
+  store(key("more"), entry("more"));
+  EXPECT_EQ(found_code(cache, key("more")), "more") << "nothing of the big one was left behind";
+  Config off = cache.config();
+  off.local = false;
+  configure(off);
+  EXPECT_EQ(umount2(disk.c_str(), MNT_DETACH), 0);
+}
+
+TEST(CacheFault, a_write_that_is_cut_short_is_a_miss) {
+  TestCache cache;
+  store(key("small"), entry("small"));
+  int status = in_forked_child([&] {
+    signal(SIGXFSZ, SIG_IGN);
+    rlimit small{65536, 65536};
+    setrlimit(RLIMIT_FSIZE, &small);
+    cache.forget_memory();
+    store(key("big"), entry(std::string(200 << 10, 'x')));
+    _exit(stats().failures["disk full"] == 1 ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(found_code(cache, key("big")), "nothing");
+  EXPECT_EQ(cache.store().list().size(), 1u);
+}
+
+TEST(CacheFault, a_read_only_folder_is_read) {
+  if (!is_root()) GTEST_SKIP() << "needs to become another user";
+  TestCache cache;
+  store(key("f"), entry("code"));
+  auto give = [&](const std::string& path) {
+    ASSERT_EQ(chown(path.c_str(), 65534, 65534), 0);
+    for (const auto& file : std::filesystem::recursive_directory_iterator(path)) {
+      ASSERT_EQ(chown(file.path().c_str(), 65534, 65534), 0);
+    }
+  };
+  give(cache.path());
+  for (const auto& file : std::filesystem::recursive_directory_iterator(cache.config().directory)) {
+    chmod(file.path().c_str(), file.is_directory() ? 0500 : 0400);
+  }
+  chmod(cache.config().directory.c_str(), 0500);
+  int status = as_nobody([&] {
+    cache.forget_memory();
+    auto found = find(key("f"));
+    if (!found || found->section("forward") != "code") _exit(1);
+    store(key("g"), entry("code"));
+    if (stats().failures["read-only"] != 1) _exit(2);
+    Search search = find_or_take_turn(key("h"));
+    if (search.entry || search.turn.state() != Turn::State::alone) _exit(3);
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(CacheFault, a_folder_that_cannot_be_read_is_a_miss) {
+  if (!is_root()) GTEST_SKIP() << "needs to become another user";
+  TestCache cache;
+  store(key("f"), entry("code"));
+  chmod(cache.path().c_str(), 0700);  // another user cannot come here at all
+  int status = as_nobody([&] {
+    cache.forget_memory();
+    if (find(key("f"))) _exit(1);
+    store(key("f"), entry("code"));
+    if (stats().failures.size() != 1 || stats().misses != 1) _exit(2);
+    if (!find(key("f"))) _exit(3);  // in memory
+  });
+  EXPECT_EQ(status, 0);
+}
+
+TEST(CacheFault, a_folder_that_is_removed_meanwhile_is_made_anew) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::filesystem::remove_all(cache.config().directory);
+  store(key("g"), entry("again"));
+  EXPECT_TRUE(stats().failures.empty());
+  EXPECT_EQ(found_code(cache, key("g")), "again");
+  EXPECT_EQ(found_code(cache, key("f")), "nothing");
+}
+
+TEST(CacheFault, a_file_in_the_place_of_the_folder_is_a_miss) {
+  TestCache cache;
+  write_content(cache.config().directory, "not a folder");
+  EXPECT_FALSE(find(key("f")));
+  store(key("f"), entry("code"));
+  EXPECT_EQ(stats().failures.at("no folder"), 2u);
+}
+
+}  // namespace fg::cache
