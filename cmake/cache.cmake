@@ -5,19 +5,26 @@ find_path(SODIUM_INCLUDE sodium.h REQUIRED)
 find_path(ZSTD_INCLUDE zstd.h REQUIRED)
 
 set(FOREGRAD_GENERATED ${PROJECT_BINARY_DIR}/generated)
-set(schema ${PROJECT_SOURCE_DIR}/src/cache/entry.fbs)
-set(format ${FOREGRAD_GENERATED}/cache/entry_generated.h)
-add_custom_command(OUTPUT ${format} DEPENDS ${schema} VERBATIM
-  COMMAND ${FLATC} --cpp --scoped-enums -o ${FOREGRAD_GENERATED}/cache ${schema})
-add_custom_target(foregrad_cache_format DEPENDS ${format})
+
+# src/LAYER/NAME.fbs becomes <LAYER/NAME_generated.h> for that layer.
+function(fg_schema layer name)
+  set(schema ${PROJECT_SOURCE_DIR}/src/${layer}/${name}.fbs)
+  set(header ${FOREGRAD_GENERATED}/${layer}/${name}_generated.h)
+  add_custom_command(OUTPUT ${header} DEPENDS ${schema} VERBATIM
+    COMMAND ${FLATC} --cpp --scoped-enums --gen-object-api -o ${FOREGRAD_GENERATED}/${layer} ${schema})
+  add_custom_target(foregrad_${layer}_${name}_format DEPENDS ${header})
+  add_dependencies(foregrad_${layer} foregrad_${layer}_${name}_format)
+  target_include_directories(foregrad_${layer} SYSTEM PRIVATE ${FOREGRAD_GENERATED})
+endfunction()
 
 # After the layers, which are targets by then.
 function(fg_cache_targets)
   if(NOT TARGET foregrad_cache)
     return()
   endif()
-  add_dependencies(foregrad_cache foregrad_cache_format)
-  target_include_directories(foregrad_cache SYSTEM PRIVATE ${FOREGRAD_GENERATED})
+  fg_schema(cache entry)
+  fg_schema(codegen stored)
+  fg_schema(compile stored)
 
   find_package(OpenSSL QUIET)
   find_path(HIREDIS_INCLUDE hiredis/hiredis.h)

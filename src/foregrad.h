@@ -12,6 +12,7 @@
 #include "base/level.h"
 #include "base/pool.h"
 #include "base/version.h"
+#include "cache/cache.h"
 #include "compile/compile.h"
 #include "compile/step.h"
 #include "ops/activation.h"

@@ -69,11 +69,11 @@ std::string hex(const Digest& digest) {
   return text;
 }
 
-std::string_view view(const Digest& digest) {
+std::string_view raw_bytes(const Digest& digest) {
   return {reinterpret_cast<const char*>(digest.data()), digest.size()};
 }
 
-bool equal(const Digest& a, const Digest& b) {
+bool is_same(const Digest& a, const Digest& b) {
   return sodium_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 

@@ -29,9 +29,9 @@ class Hasher {
 
 Digest digest(std::string_view bytes);
 std::string hex(const Digest& digest);
-std::string_view view(const Digest& digest);
+std::string_view raw_bytes(const Digest& digest);
 // Takes as long whether or not they are equal: a code is compared so.
-bool equal(const Digest& a, const Digest& b);
+bool is_same(const Digest& a, const Digest& b);
 SecretKey random_key();
 
 }  // namespace fg

@@ -57,7 +57,7 @@ std::string_view authentic_part(std::string_view bundle, const SecretKey& shared
   if (number_at(bundle, kPackedAt) != packed.size()) refuse_bundle("it is not whole");
   Digest code;
   std::memcpy(code.data(), bundle.data() + kCodeAt, code.size());
-  if (!equal(code, code_of(bundle.substr(0, kCodeAt), packed, shared))) {
+  if (!is_same(code, code_of(bundle.substr(0, kCodeAt), packed, shared))) {
     refuse_bundle("it is damaged, or was made with another shared key");
   }
   return packed;
@@ -86,7 +86,7 @@ std::string seal_bundle(std::string_view plain, const SecretKey& shared) {
   append(bundle, plain.size());
   append(bundle, packed.size());
   Digest code = code_of(bundle, packed, shared);
-  return bundle.append(view(code)).append(packed);
+  return bundle.append(raw_bytes(code)).append(packed);
 }
 
 std::vector<BundledEntry> read_bundle(std::string_view bundle, const SecretKey& shared) {

@@ -30,7 +30,7 @@ Digest digest_at(std::string_view header, size_t at) {
 
 // The content is covered through its digest.
 Digest code_of(std::string_view header, const Digest& key_digest, const SecretKey& secret) {
-  return Hasher(secret).add(header.substr(0, kCodeAt)).add(view(key_digest)).finish();
+  return Hasher(secret).add(header.substr(0, kCodeAt)).add(raw_bytes(key_digest)).finish();
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ Announced check_header(std::string_view header, const Digest& key_digest, const 
   if (uint64_t format = number_at(header, kFormatAt); format != kFormat) {
     refuse("another format", "an entry has format {}; this version reads {}", format, kFormat);
   }
-  if (!equal(digest_at(header, kCodeAt), code_of(header, key_digest, secret))) {
+  if (!is_same(digest_at(header, kCodeAt), code_of(header, key_digest, secret))) {
     refuse("not authentic",
            "an entry was not written with the secret key in use, or not for the "
            "key under which it was found");
@@ -68,7 +68,7 @@ Announced check_header(std::string_view header, const Digest& key_digest, const 
 }
 
 void check_content(std::string_view content, const Announced& announced) {
-  if (content.size() != announced.size || !equal(digest(content), announced.digest)) {
+  if (content.size() != announced.size || !is_same(digest(content), announced.digest)) {
     refuse("damaged", "the content of an entry is not what was written");
   }
 }

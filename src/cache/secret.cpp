@@ -64,7 +64,7 @@ SecretKey user_key(const std::string& directory) {
   if (!file && errno == ENOENT) {
     SecretKey made = random_key();
     // Of several processes that come here, one gives its key the name; all read that one.
-    write_file(folder.number(), kUserKeyFile, {view(made)}, Existing::keep, Durable{true});
+    write_file(folder.number(), kUserKeyFile, {raw_bytes(made)}, Existing::keep, Durable{true});
     file = open_key(folder.number());
   }
   if (!file) {

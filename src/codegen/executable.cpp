@@ -4,11 +4,7 @@
 #include <map>
 
 #include "base/fail.h"
-#include "base/interrupt.h"
-#include "base/pool.h"
 #include "base/trace.h"
-#include "ir/run.h"
-#include "ops/kernels/strided.h"
 #include "passes/batch.h"
 #include "tensor/geometry.h"
 
@@ -22,16 +18,14 @@ using passes::Place;
 
 namespace {
 
-constexpr int kMostOutputs = 8;  // of a primitive
-constexpr int64_t kBlock = 512;  // what of a flat loop is never split
 // A thread's share is worth waking it up: about so many instructions.
 constexpr int64_t kWorthAThread = 1 << 18;
 
 int64_t grain_of(const Loop& loop) {
   auto work = static_cast<int64_t>(loop.kernel.program.instructions.size() +
                                    2 * loop.kernel.operands.size());
-  int64_t elements = std::max<int64_t>(kWorthAThread / work, kBlock);
-  int64_t unit = loop.kernel.is_flat() ? kBlock : std::max<int64_t>(loop.row, 1);
+  int64_t elements = std::max<int64_t>(kWorthAThread / work, kFlatBlock);
+  int64_t unit = loop.kernel.is_flat() ? kFlatBlock : std::max<int64_t>(loop.row, 1);
   return std::max<int64_t>(elements / unit, 1);
 }
 
@@ -78,13 +72,6 @@ class Reads {
   std::vector<size_t> ends_;
   std::vector<Of> of_;
 };
-
-// Nobody but who has this reference can see the memory.
-bool is_alone(const Tensor& tensor) {
-  if (!tensor.defined() || tensor.use_count() > 1 || tensor.impl()->face) return false;
-  const Storage& storage = *tensor.impl()->storage;
-  return storage.use_count() == 1 && !storage.is_borrowed();
-}
 
 void check_constant_sizes(const ir::Graph& graph) {
   for (const ir::ValueInfo& info : graph.values) {
@@ -188,10 +175,9 @@ class Executable::StepMaker {
   void build() {
     code_.kernels_ = to_build_.size();
     if (to_build_.empty()) return;
-    code_.library_ = std::make_unique<Library>(codegen::build(to_build_, level()));
-    for (size_t i = 0; i < kernel_of_.size(); i++) {
-      if (!kernel_of_[i].empty()) code_.steps_[i].function = code_.library_->find(kernel_of_[i]);
-    }
+    code_.object_ = codegen::build(to_build_, level());
+    code_.library_ = std::make_unique<Library>(code_.object_);
+    code_.find_functions();
   }
 
  private:
@@ -203,7 +189,6 @@ class Executable::StepMaker {
 
   Step& add_step(const Group& group) {
     Step& step = code_.steps_.emplace_back();
-    kernel_of_.emplace_back();
     step.operation = group.operations[0];
     step.name = code_.name_of(group);
     if (listing_) listing_->add_step(step.name, group);
@@ -216,13 +201,13 @@ class Executable::StepMaker {
     Step::Part part{loop.operands, loop.row == 0 ? 0 : loop.length};
     std::string kernel = name_of(loop.kernel);
     bool flat = loop.kernel.is_flat();
-    if (open_ && flat && kernel == kernel_of_.back()) {
+    if (open_ && flat && kernel == code_.steps_.back().kernel) {
       code_.steps_.back().parts.push_back(std::move(part));
       if (listing_) listing_->join_step(group);
       return;
     }
     Step& step = add_step(group);
-    kernel_of_.back() = kernel;
+    step.kernel = kernel;
     step.parts.push_back(std::move(part));
     step.grain = grain_of(loop);
     step.flat = flat;
@@ -242,10 +227,15 @@ class Executable::StepMaker {
   Surroundings around_;
   bool open_ = false;  // the last step was made of what runs at the same time
   std::map<std::string, std::string> names_;  // of kernels, by text
-  std::vector<std::string> kernel_of_;        // per step
   std::vector<std::unique_ptr<LoopKernel>> kernels_;
   std::vector<NamedKernel> to_build_;
 };
+
+void Executable::find_functions() {
+  for (Step& step : steps_) {
+    if (!step.kernel.empty()) step.function = library_->find(step.kernel);
+  }
+}
 
 void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) {
   StepMaker maker(*this, listing);
@@ -281,211 +271,6 @@ std::string Executable::name_of(const Group& group) const {
     if (input != kNoValue) out += " " + text(graph_.values[input].sizes);
   }
   return out + " -> " + text(graph_.values[last.output].sizes);
-}
-
-class Executable::Call {
- public:
-  Call(const Executable& executable, Tensors inputs)
-      : code_(executable),
-        graph_(executable.graph_),
-        data_(graph_.values.size()),
-        tensors_(graph_.values.size()),
-        memory_(&executable.memory_) {
-    for (size_t i = 0; i < inputs.size(); i++) {
-      if (inputs[i].defined()) set(graph_.inputs[i], std::move(inputs[i]));
-    }
-    for (const auto& [value, constant] : code_.constants_) set(value, constant);
-    if (may_consume()) memory_ = &*code_.consuming_;
-    if (memory_->bytes > 0) arena_ = Storage::create(static_cast<size_t>(memory_->bytes));
-    for (auto [output, input] : code_.overwritten_) set(output, tensors_[input]);
-    for (ValueId value : code_.kept_) {
-      const ir::ValueInfo& info = graph_.values[value];
-      Tensor made = empty_strided_tensor(info.sizes, info.strides, info.dtype);
-      made.impl()->wrapped_number = info.number;
-      set(value, std::move(made));
-    }
-  }
-
-  void run(const Step& step) {
-    timing::Span span("step", step.name);
-    if (step.function)
-      run_loop(step);
-    else
-      run_operation(graph_.operations[step.operation]);
-  }
-
-  Tensors outputs() {
-    Tensors result;
-    for (ValueId output : graph_.outputs) {
-      result.push_back(output == kNoValue ? Tensor() : tensor(output));
-    }
-    return result;
-  }
-
- private:
-  bool may_consume() const {
-    if (!code_.consuming_) return false;
-    const std::vector<ValueId>& inputs = code_.consuming_->consumed;
-    return std::all_of(inputs.begin(), inputs.end(),
-                       [&](ValueId input) { return is_alone(tensors_[input]); });
-  }
-
-  void set(ValueId value, Tensor tensor) {
-    data_[value] = tensor.impl()->data;
-    tensors_[value] = std::move(tensor);
-  }
-
-  char* address(ValueId value) const {
-    Place place = code_.places_[value];
-    int64_t offset = memory_->offsets[place.root];
-    ValueId inside = memory_->inside[place.root];
-    char* start = offset < 0           ? data_[place.root]
-                  : inside == kNoValue ? arena_->data() + offset
-                                       : data_[inside] + offset;
-    return start + place.offset * static_cast<int64_t>(item_size(graph_.values[value].dtype));
-  }
-
-  // The value as kernels want it; what is in the block, or seen through a view, is made for them.
-  Tensor tensor(ValueId value) {
-    Tensor& known = tensors_[value];
-    if (known.defined()) return known;
-    Place place = code_.places_[value];
-    const ir::ValueInfo& info = graph_.values[value];
-    ValueId inside = memory_->inside[place.root];
-    const Tensor& owner = tensors_[inside == kNoValue ? place.root : inside];
-    auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
-    impl->storage = owner.defined() ? owner.impl()->storage : arena_;
-    impl->data = address(value);
-    impl->dtype = info.dtype;
-    impl->wrapped_number = info.number;
-    impl->offset =
-        (impl->data - impl->storage->data()) / static_cast<int64_t>(item_size(info.dtype));
-    impl->set_layout(info.sizes, info.strides);
-    return Tensor(std::move(impl));
-  }
-
-  void find_pointers(const Step::Part& part, char** pointers) const {
-    for (size_t k = 0; k < part.operands.size(); k++) pointers[k] = address(part.operands[k]);
-  }
-
-  void run_loop(const Step& step) {
-    if (step.parts.size() > 1) return run_parts(step);
-    const Step::Part& part = step.parts[0];
-    char* pointers[passes::kMostLoopOperands];
-    find_pointers(part, pointers);
-    if (!step.reductions.empty()) return run_reductions(step, pointers);
-    if (!step.flat) {
-      pool::parallel_for(part.length, step.grain, [&](int64_t begin, int64_t end) {
-        step.function(pointers, begin, end, services);
-      });
-      return;
-    }
-    pool::parallel_for(blocks_of(part), step.grain, [&](int64_t begin, int64_t end) {
-      step.function(pointers, begin * kBlock, std::min(end * kBlock, part.length), services);
-    });
-  }
-
-  static int64_t blocks_of(const Step::Part& part) { return (part.length + kBlock - 1) / kBlock; }
-
-  // The blocks of all parts are numbered one after the other and shared among the threads.
-  void run_parts(const Step& step) {
-    size_t width = step.parts[0].operands.size();
-    std::vector<char*> pointers(width * step.parts.size());
-    int64_t blocks = 0;
-    for (size_t i = 0; i < step.parts.size(); i++) {
-      find_pointers(step.parts[i], &pointers[i * width]);
-      blocks += blocks_of(step.parts[i]);
-    }
-    pool::parallel_for(blocks, step.grain, [&](int64_t begin, int64_t end) {
-      int64_t before = 0;
-      for (size_t i = 0; i < step.parts.size() && before < end; i++) {
-        const Step::Part& part = step.parts[i];
-        int64_t from = std::max<int64_t>(begin - before, 0) * kBlock;
-        int64_t to = std::min((end - before) * kBlock, part.length);
-        if (from < to) step.function(&pointers[i * width], from, to, services);
-        before += blocks_of(part);
-      }
-    });
-  }
-
-  // Every block of the elements gives a number; those of one result are then reduced again.
-  void run_reductions(const Step& step, char** pointers) {
-    size_t first = step.parts[0].operands.size() - step.reductions.size();
-    Tensors blocks;
-    for (const Step::Reduction& reduction : step.reductions) {
-      blocks.push_back(empty_tensor({reduction.rows, reduction.blocks}, reduction.dtype));
-      pointers[first + blocks.size() - 1] = blocks.back().impl()->data;
-    }
-    pool::parallel_for(step.parts[0].length, step.grain, [&](int64_t begin, int64_t end) {
-      step.function(pointers, begin, end, services);
-    });
-    for (size_t r = 0; r < blocks.size(); r++) {
-      const Step::Reduction& reduction = step.reductions[r];
-      reduction.primitive->finish(blocks[r], reduction.count, tensor(reduction.output));
-    }
-  }
-
-  void run_operation(const Operation& operation) {
-    for (ValueId input : operation.inputs) {
-      if (input != kNoValue && !tensors_[input].defined()) made_.emplace_back(input);
-      if (input != kNoValue) tensors_[input] = tensor(input);
-    }
-    ir::OperationParams params(operation, tensors_.data());
-    ir::OperationOperands operands(operation, tensors_.data());
-    if (passes::is_view(operation)) {
-      Tensor view;
-      ir::evaluate(*operation.primitive, operands.get(), params.get(), &view);
-      set(operation.output, std::move(view));
-    } else {
-      evaluate(operation, operands.get(), params.get());
-    }
-    for (ValueId input : made_) tensors_[input].reset();
-    made_.clear();
-  }
-
-  void evaluate(const Operation& operation, ir::Operands operands, const void* params) {
-    Tensor outputs[kMostOutputs];
-    int count = operation.outputs();
-    for (int k = 0; k < count; k++) outputs[k] = tensor(operation.output + k);
-    if (operation.is_random()) {
-      const auto* seed = reinterpret_cast<const int64_t*>(address(operation.inputs.back()));
-      ReplayedNumbers numbers(
-          {static_cast<uint64_t>(seed[0]), static_cast<uint64_t>(seed[1]) + operation.skip});
-      operation.primitive->evaluate(operands, params, outputs);
-    } else {
-      operation.primitive->evaluate(operands, params, outputs);
-    }
-    for (int k = 0; k < count; k++) {  // some kernels answer with memory of their inputs
-      ValueId value = operation.output + static_cast<ValueId>(k);
-      if (outputs[k].impl()->data == address(value)) continue;
-      kernels::copy_elements(tensor(value), outputs[k]);
-    }
-  }
-
-  const Executable& code_;
-  const ir::Graph& graph_;
-  Ref<Storage> arena_;
-  std::vector<char*> data_;  // per value that is in memory of its own
-  Tensors tensors_;
-  std::vector<ValueId> made_;  // for one operation
-  const passes::MemoryPlan* memory_;
-};
-
-Tensors Executable::run(Tensors inputs) const {
-  ir::check_inputs(graph_, inputs);
-  ModesGuard below;
-  modes.grad_enabled = false;
-  modes.interpreter = nullptr;
-  Call call(*this, std::move(inputs));
-  for (size_t i = 0; i < steps_.size(); i++) {
-    if (i % 16 == 0) poll_interrupt();
-    try {
-      call.run(steps_[i]);
-    } catch (const Error& error) {
-      ir::name_line(error, graph_, graph_.operations[steps_[i].operation]);
-    }
-  }
-  return call.outputs();
 }
 
 }  // namespace fg::codegen

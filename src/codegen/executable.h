@@ -14,7 +14,13 @@ class Executable {
  public:
   // With a listing it says there what it does.
   explicit Executable(ir::Graph graph, Listing* listing = nullptr);
+  // What stored() gave, and the code with it: runs as the one that was stored, and has of the graph
+  // only what that takes. An error if it is not whole.
+  Executable(std::string_view stored, std::string_view object);
   const ir::Graph& graph() const { return graph_; }
+  // All but the code, as bytes for the same version of this library.
+  std::string stored() const;
+  const std::string& object() const { return object_; }  // empty: no loop
   // As ir::Runner::run, with the same bits. Thread-safe.
   Tensors run(Tensors inputs) const;
 
@@ -29,7 +35,8 @@ class Executable {
   struct Step {
     std::string name{};
     uint32_t operation = 0;           // of a single one
-    LoopFunction function = nullptr;  // of a loop
+    std::string kernel{};             // of a loop: its name
+    LoopFunction function = nullptr;  // and code
     struct Part {                     // one call of it
       std::vector<ir::ValueId> operands;
       int64_t length;
@@ -45,12 +52,14 @@ class Executable {
     };
     std::vector<Reduction> reductions{};  // of a loop: the last operands
   };
-  class Call;  // what one run needs
+  class Call;    // what one run needs
+  class Reader;  // of what was stored
 
   void plan_memory(const std::vector<passes::Group>& groups);
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
   class StepMaker;
+  void find_functions();
   void make_steps(const std::vector<passes::Group>& groups, Listing* listing);
   void add_reductions(const passes::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;
@@ -64,6 +73,7 @@ class Executable {
   std::vector<ir::ValueId> kept_;  // computed values that outputs show
   std::vector<std::pair<ir::ValueId, ir::ValueId>> overwritten_;  // in the memory of: an input
   std::vector<std::pair<ir::ValueId, Tensor>> constants_;
+  std::string object_;
   std::unique_ptr<Library> library_;
   size_t loops_ = 0, kernels_ = 0;
 };

@@ -10,6 +10,8 @@
 
 namespace fg::codegen {
 
+inline constexpr int64_t kFlatBlock = 512;  // elements of one loop alone that are never split
+
 struct LoopOperand {
   DType dtype{};
   std::vector<int64_t> strides;  // in elements, one per loop, outer to inner

@@ -14,12 +14,16 @@ GraphCallable interpret(const ir::Graph& graph) {
   return [runner](Tensors inputs) { return runner->run(std::move(inputs)); };
 }
 
-GraphCallable compile_native(const ir::Graph& graph) {
-  auto code = std::make_shared<codegen::Executable>(graph);
+static GraphCallable make_native(const ir::Graph& graph, Code& code) {
+  code = std::make_shared<codegen::Executable>(graph);
   return [code](Tensors inputs) { return code->run(std::move(inputs)); };
 }
+GraphCallable compile_native(const ir::Graph& graph) {
+  Code code;
+  return make_native(graph, code);
+}
 
-static bool wants_native() {
+bool default_is_native() {
   using settings::Id;
   const std::string& name = settings::text(Id::backend);
   if (name != "native" && name != "interpreter") settings::fail_value(Id::backend);
@@ -27,9 +31,14 @@ static bool wants_native() {
 }
 
 GraphCallable compile_default(const ir::Graph& graph) {
-  if (!wants_native()) return interpret(graph);
+  Code code;
+  return compile_keeping(graph, code);
+}
+
+GraphCallable compile_keeping(const ir::Graph& graph, Code& code) {
+  if (!default_is_native()) return interpret(graph);
   try {
-    return compile_native(graph);
+    return make_native(graph, code);
   } catch (const Error& error) {
     if (count_interpreted(error.what())) {
       logging::warn(std::string("a compiled function runs through the interpreter: ") +

@@ -1,8 +1,14 @@
 // What makes something that runs of a graph.
 #pragma once
 
+#include <memory>
+
 #include "base/callback.h"
 #include "ir/graph.h"
+
+namespace fg::codegen {
+class Executable;
+}
 
 namespace fg::compiler {
 
@@ -16,6 +22,10 @@ GraphCallable compile_native(const ir::Graph& graph);
 // What FOREGRAD_BACKEND says. Where native code cannot be made the graph is interpreted, which is
 // counted, and warned about once per reason.
 GraphCallable compile_default(const ir::Graph& graph);
+// The same; what was made is put into `code`, unless the graph is interpreted.
+using Code = std::shared_ptr<const codegen::Executable>;
+GraphCallable compile_keeping(const ir::Graph& graph, Code& code);
+bool default_is_native();
 
 // "native", "interpreter" or "default".
 Backend backend_named(const std::string& name);

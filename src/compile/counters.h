@@ -5,6 +5,8 @@
 #include <map>
 #include <string>
 
+#include "cache/cache.h"
+
 namespace fg::compiler {
 
 struct Counters {
@@ -22,5 +24,7 @@ void count_call();
 // A call that ran eagerly; a reason that is new is worth a warning: true.
 bool count_eager(const std::string& reason);
 bool count_interpreted(const std::string& reason);
+
+inline cache::Stats cache_stats() { return cache::stats(); }
 
 }  // namespace fg::compiler

@@ -7,6 +7,7 @@
 #include "base/fail.h"
 #include "base/trace.h"
 #include "compile/kernel_node.h"
+#include "compile/stored.h"
 #include "ir/run.h"
 #include "passes/memory.h"
 #include "passes/passes.h"
@@ -18,11 +19,7 @@ using ir::Role;
 using ir::ValueId;
 
 Kernel::Kernel(Function function, KernelOptions options, std::vector<ValueId> known)
-    : function_(std::move(function)), options_(std::move(options)), known_(std::move(known)) {
-  if (!options_.forward) options_.forward = compile_default;
-  if (!options_.backward) options_.backward = compile_default;
-  if (!options_.partition) options_.partition = passes::partition_default;
-}
+    : function_(std::move(function)), options_(std::move(options)), known_(std::move(known)) {}
 
 // What the graph of a forward is given: inputs, known values, seeds.
 ir::Ends Kernel::forward_inputs() const {
@@ -76,25 +73,35 @@ void Kernel::finish(ir::Graph& graph, const char* what) const {
     ir::verify(graph, what);
 }
 
-void Kernel::find_used(Forward& forward) const {
-  std::vector<bool> used = used_values(forward.graph);
+void Kernel::find_used(const ir::Graph& graph, Forward& forward) const {
+  std::vector<bool> used = used_values(graph);
   for (const Kept& kept : forward.kept) {
-    if (kept.from == Kept::From::input) used[forward.graph.inputs[kept.index]] = true;
+    if (kept.from == Kept::From::input) used[graph.inputs[kept.index]] = true;
   }
   for (size_t i = 0; i < function_.inputs.size() + known_.size(); i++) {
-    forward.used.push_back(used[forward.graph.inputs[i]]);
+    forward.used.push_back(used[graph.inputs[i]]);
   }
 }
 
-void Kernel::find_alone(Forward& forward) {
-  passes::Memory memory(forward.graph);
-  std::vector<int> shown(forward.graph.values.size());
-  for (ValueId output : forward.graph.outputs) {
+static int64_t count_work(const ir::Graph& graph) {
+  constexpr int64_t kUnknown = 16 * 1024, kPerOperation = 256;
+  auto work = static_cast<int64_t>(graph.operations.size()) * kPerOperation;
+  for (const ir::ValueInfo& value : graph.values) {
+    Dim elements = product(value.sizes);
+    work += elements.is_constant() ? elements.value() : kUnknown;
+  }
+  return work;
+}
+
+void Kernel::find_alone(const ir::Graph& graph, std::vector<Kept>& all) {
+  passes::Memory memory(graph);
+  std::vector<int> shown(graph.values.size());
+  for (ValueId output : graph.outputs) {
     if (output != ir::kNoValue) shown[memory.root[output]]++;
   }
-  for (Kept& kept : forward.kept) {
+  for (Kept& kept : all) {
     if (kept.from != Kept::From::extra) continue;
-    ValueId value = forward.graph.outputs[kept.index];
+    ValueId value = graph.outputs[kept.index];
     kept.alone = memory.made[value] && memory.root[value] == value && shown[value] == 1;
   }
 }
@@ -121,14 +128,14 @@ static std::vector<bool> find_varying(const Function& function, const Function& 
   return varies;
 }
 
-// What a call keeps for its backward, and how its node answers the engine.
-void Kernel::plan_gradient(Forward& forward) const {
+Function Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
-  Function gradient = capture::gradient_of(function_, all, false);
+  Function gradient = capture::gradient_of(function_, all, false, inputs);
   std::scoped_lock lock(*function_.mutex);
   {
     timing::Phase phase("partition");
-    forward.saved = options_.partition(joint(gradient));
+    forward.saved = options_.partition ? options_.partition(joint(gradient))
+                                       : passes::partition_default(joint(gradient));
   }
   forward.varies = find_varying(function_, gradient);
   forward.watched = gradient.reads_outputs;
@@ -145,11 +152,11 @@ void Kernel::plan_gradient(Forward& forward) const {
                            saved.reads_outputs.end());
     forward.watched_behind.push_back(watched_by(saved));
   }
+  return gradient;
 }
 
-Kernel::Forward Kernel::make_forward(bool record) {
-  Forward result;
-  if (record) plan_gradient(result);
+Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* key) {
+  Stopwatch watch;
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
   ir::Ends inputs = forward_inputs(), outputs;
@@ -170,16 +177,20 @@ Kernel::Forward Kernel::make_forward(bool record) {
       outputs.add(saved.value, {Role::Kind::saved, static_cast<int64_t>(result.kept.size() - 1)});
     }
   }
-  result.graph = ir::cut(tracer.graph, inputs, outputs, function_.checked);
-  finish(result.graph, "forward");
-  find_used(result);
-  if (record) find_alone(result);
-  result.graph.overwrites = !record;
-  result.run = options_.forward(result.graph);
+  ir::Graph graph = ir::cut(tracer.graph, inputs, outputs, function_.checked);
+  finish(graph, "forward");
+  find_used(graph, result);
+  if (record) find_alone(graph, result.kept);
+  result.work = count_work(graph);
+  graph.overwrites = !record;
+  Code code;
+  result.run = options_.forward ? options_.forward(graph) : compile_keeping(graph, code);
+  result.graph = std::move(graph);
+  if (key && code) cache::store(*key, store_forward(result, *code).entry(watch.milliseconds()));
   return result;
 }
 
-Kernel::Forward& Kernel::forward(bool record) {
+Forward& Kernel::forward(bool record) {
   if (Forward* ready = ready_[record].load(std::memory_order_acquire)) return *ready;
   std::scoped_lock lock(mutex_);
   auto& made = record ? training_ : inference_;
@@ -192,11 +203,14 @@ const Dims& Kernel::input_strides(size_t i) const {
   return function_.trace->tracer.graph.values[function_.inputs[i].value].strides;
 }
 
-const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph; }
+const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph.get(); }
 
 std::string Kernel::plan() {
   std::string out;
-  for (const passes::Saved& saved : forward(true).saved) {
+  forward(true);
+  std::scoped_lock lock(mutex_);
+  ensure_placed(nullptr);
+  for (const passes::Saved& saved : training_->saved) {
     const ir::ValueInfo& info = function_.trace->tracer.graph.values[saved.value];
     out += "save %" + std::to_string(saved.value) + " " + std::string(name(info.dtype)) +
            text(info.sizes) + ": " + saved.why + "\n";
@@ -249,17 +263,20 @@ std::vector<size_t> Kernel::watched_by(const Function& gradient) const {
   return watched;
 }
 
-Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
-  timing::Collector collector;
-  Function gradient =
-      capture::gradient_of(function_, request.tangents, false, &inputs, request.wanted);
+Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
+                                  std::optional<Function> gradient, const cache::Key* key) {
+  Stopwatch watch;
+  ensure_placed(&inputs);
+  if (!gradient)
+    gradient = capture::gradient_of(function_, request.tangents, false, &inputs, request.wanted);
   std::scoped_lock lock(*function_.mutex);
   Backward result;
-  ir::Graph graph = backward_graph(gradient, result.saved);
-  result.run = options_.backward(graph);
-  result.watched = watched_by(gradient);
+  ir::Graph graph = backward_graph(*gradient, result.saved);
+  Code code;
+  result.run = options_.backward ? options_.backward(graph) : compile_keeping(graph, code);
+  result.watched = watched_by(*gradient);
   result.graph = std::move(graph);
-  result.phases = collector.take();
+  if (key && code) cache::store(*key, store_backward(result, *code).entry(watch.milliseconds()));
   return result;
 }
 
@@ -281,6 +298,7 @@ const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inp
   std::scoped_lock lock(mutex_);
   Again& made = gradients_[request];
   if (!made.kernel) {
+    ensure_placed(&inputs);
     Function gradient =
         capture::gradient_of(function_, request.tangents, true, &inputs, request.wanted);
     std::scoped_lock lock_trace(*function_.mutex);
@@ -311,9 +329,9 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors&
   }
   const Tensors& given = more.empty() ? inputs : more;
   Tensors values = forward.run(given);
-  if (values.size() != forward.graph.outputs.size()) {
+  if (size_t expected = forward.outputs(function_.outputs.size()); values.size() != expected) {
     fail("a compiled forward returned {} values; expected {}, one per output of its graph",
-         values.size(), forward.graph.outputs.size());
+         values.size(), expected);
   }
   for (size_t i = 0; i < function_.outputs.size(); i++) {
     if (!values[i].defined()) continue;

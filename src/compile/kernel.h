@@ -6,10 +6,8 @@
 #include <atomic>
 #include <map>
 
-#include "base/trace.h"
-#include "capture/function.h"
-#include "compile/backend.h"
-#include "passes/partition.h"
+#include "cache/cache.h"
+#include "compile/kernel_parts.h"
 
 namespace fg::compiler {
 
@@ -19,21 +17,8 @@ struct KernelOptions {
   Backend forward{}, backward{};  // none: compile_default
   Partition partition{};          // none: save what the backward reads
   bool passes = true;             // false: graphs reach the back ends as they were captured
-};
-
-// What a backward is asked for: the gradients that come, and those that someone wants. Each
-// combination is captured when it first comes.
-struct Request {
-  capture::Tangents tangents;
-  std::vector<bool> wanted;  // of the inputs that need a gradient
-  auto operator<=>(const Request&) const = default;
-};
-struct Backward {
-  GraphCallable run;
-  std::vector<size_t> saved;    // which of the saved values it reads
-  std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
-  ir::Graph graph;              // to look at, as what follows
-  std::vector<timing::Time> phases;
+  std::string partition_name{};   // by which the cache may know a partition of its own
+  std::string about{};            // what was known of the call, for the key of the cache
 };
 
 class KernelNode;
@@ -52,6 +37,7 @@ class Kernel : public Counted {
                Ref<KernelNode>* made = nullptr);
 
   const ir::Graph& forward_graph(bool record);
+  int64_t work(bool record) { return forward(record).work; }  // about how many elements it computes
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
   const Dims& input_strides(size_t i) const;
   // Whether eager code would have saved an output for the backward; of a recorded call.
@@ -89,24 +75,6 @@ class Kernel : public Counted {
 
  private:
   friend class KernelNode;
-  // What the forward keeps: an input, an output, or a value of its own.
-  struct Kept {
-    enum class From : uint8_t { input, output, extra } from;
-    size_t index;
-    bool alone = false;  // in memory that no other output shows
-  };
-  struct Forward {
-    ir::Graph graph;
-    GraphCallable run;
-    std::vector<passes::Saved> saved;
-    std::vector<Kept> kept;
-    std::vector<Dims> saved_strides;
-    std::vector<size_t> watched;  // outputs that eager code would have saved
-    std::vector<std::vector<size_t>> watched_behind;
-    capture::Reach reach;
-    std::vector<bool> used, varies;
-    std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
-  };
   // A gradient that can be differentiated in its turn.
   struct Again {
     Ref<Kernel> kernel;
@@ -116,19 +84,28 @@ class Kernel : public Counted {
   };
   Forward& forward(bool record);
   Forward make_forward(bool record);
-  void plan_gradient(Forward& forward) const;
+  Forward compile_forward(bool record, Forward plan, const cache::Key* key);
+  // What a call keeps for its backward, and how its node answers the engine. Returns the gradient.
+  capture::Function plan_gradient(Forward& forward, const Tensors* inputs = nullptr) const;
+  void ensure_placed(const Tensors* inputs);
+  // None: this kernel is not cached. Where nodes do not say what the gradient is, it is planned.
+  std::optional<cache::Key> forward_key(bool record, Forward& plan, bool& planned);
+  std::optional<cache::Key> backward_key(const Request& request,
+                                         const capture::Function* gradient) const;
   const Backward* find_backward(const Request& request);  // null: it was not made yet
   // For a call with these inputs, see gradient_of.
   const Backward& backward(const Request& request, const Tensors& inputs);
   Backward make_backward(const Request& request, const Tensors& inputs);
+  Backward compile_backward(const Request& request, const Tensors& inputs,
+                            std::optional<capture::Function> gradient, const cache::Key* key);
   const Again& gradient(const Request& request, const Tensors& inputs);
   std::vector<size_t> watched_by(const capture::Function& gradient) const;
   ir::Graph cut_backward(const capture::Function& gradient) const;
   // After the passes, and which of the saved values it reads.
   ir::Graph backward_graph(const capture::Function& gradient, std::vector<size_t>& saved) const;
   void finish(ir::Graph& graph, const char* what) const;
-  void find_used(Forward& forward) const;
-  static void find_alone(Forward& forward);
+  void find_used(const ir::Graph& graph, Forward& forward) const;
+  static void find_alone(const ir::Graph& graph, std::vector<Kept>& kept);
   passes::JointGraph joint(const capture::Function& gradient) const;
   ir::Ends forward_inputs() const;
 
@@ -137,6 +114,8 @@ class Kernel : public Counted {
   std::vector<ir::ValueId> known_;
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
+  std::optional<cache::Key> key_;        // of the recorded forward
+  bool known_by_nodes_ = true;           // nodes say what its gradient is
   std::atomic<Forward*> ready_[2] = {};  // these two, for those who do not want to wait
   std::map<Request, Backward> backwards_;
   std::map<Request, Again> gradients_;

@@ -23,13 +23,15 @@ static std::string title_of(const Request& request) {
 std::vector<Kernel::Made> Kernel::made() {
   std::scoped_lock lock(mutex_);
   std::vector<Made> result;
-  if (training_) result.push_back({"forward", training_->graph, {}});
+  if (training_) result.push_back({"forward", training_->graph.get(), {}});
   if (inference_)
-    result.push_back({training_ ? "forward without gradients" : "forward", inference_->graph, {}});
+    result.push_back(
+        {training_ ? "forward without gradients" : "forward", inference_->graph.get(), {}});
   for (const auto& [request, backward] : backwards_) {
-    result.push_back({title_of(request), backward.graph, backward.phases});
+    result.push_back({title_of(request), backward.graph.get(), backward.phases});
   }
   if (training_ && backwards_.empty() && gradients_.empty()) {
+    ensure_placed(nullptr);
     capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
     capture::Function gradient = capture::gradient_of(function_, all, false);
     std::scoped_lock lock_trace(*function_.mutex);
@@ -51,7 +53,7 @@ std::vector<Kernel::SavedInfo> Kernel::saved() {
   std::vector<SavedInfo> result;
   for (size_t i = 0; training_ && i < training_->saved.size(); i++) {
     const Kept& kept = training_->kept[i];
-    const ir::Graph& graph = training_->graph;
+    const ir::Graph& graph = training_->graph.get();
     bool input = kept.from == Kept::From::input;
     result.push_back({input ? graph.inputs[kept.index] : graph.outputs[kept.index],
                       input                             ? "an input"

@@ -120,7 +120,9 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
     guard.check_view |= trace_->inputs()[mutation.input].needs_grad || mutation.differentiable;
     guard.check_hooks |= guard.view && guard.requires_grad;
   }
-  kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), kernel_options));
+  KernelOptions known = kernel_options;
+  known.about = about_inputs();
+  kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), std::move(known)));
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
   if (records_) {
     refuse_overwritten_views(*trace_, *kernel_);
@@ -139,6 +141,21 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   plain_ = is_plain();
   trace_->tracer.forget_outside();
   phases_ = collector.take();
+}
+
+// What the graph does not say: kinds of tensors, and which of them share memory.
+std::string Version::about_inputs() const {
+  std::string out;
+  Tensors inputs;
+  for (size_t i = 0; i < guards_.size(); i++) {
+    const TensorGuard& guard = guards_[i];
+    bool flags[] = {guard.requires_grad, guard.leaf, guard.inference, guard.number, guard.view};
+    for (bool flag : flags) out += flag ? '1' : '0';
+    out += ' ';
+    inputs.push_back(trace_->inputs()[i].real);
+  }
+  for (size_t place : alias_pattern(inputs)) out += fmt::format("{} ", place);
+  return out;
 }
 
 bool Version::is_plain() const {
@@ -191,14 +208,8 @@ std::vector<std::string> Version::conditions() const {
 std::string Version::text() const { return kernel_->forward_graph(records_).text(); }
 
 bool Version::is_long() const {
-  constexpr int64_t kElements = 16 * 1024, kElementsPerOperation = 256;
-  const ir::Graph& graph = kernel_->forward_graph(records_);
-  auto work = static_cast<int64_t>(graph.operations.size()) * kElementsPerOperation;
-  for (const ir::ValueInfo& value : graph.values) {
-    Dim elements = product(value.sizes);
-    work += elements.is_constant() ? elements.value() : kElements;
-  }
-  return work >= kElements;
+  constexpr int64_t kElements = 16 * 1024;
+  return kernel_->work(records_) >= kElements;
 }
 
 Tensors Version::reserve_seeds() const {

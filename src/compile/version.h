@@ -50,6 +50,7 @@ class Version {
 
  private:
   bool is_plain() const;
+  std::string about_inputs() const;
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void relayout(const Tensors& inputs) const;

@@ -10,5 +10,6 @@ void add_autograd(nb::module_& module);
 void add_capture(nb::module_& module);
 void add_step(nb::module_& module);
 void add_compiled(nb::module_& module);
+void add_cache(nb::module_& module);
 
 }  // namespace fg::python

@@ -102,7 +102,7 @@ compiler::Backend backend_of(const nb::object& compiler) {
 }
 
 compiler::Partition partition_of(const std::string& name) {
-  if (name == "default") return passes::partition_default;
+  if (name == "default") return {};
   if (name == "min_cut") return passes::partition_min_cut;
   fail(ErrorKind::value, "partition: '{}' is not known; expected 'default' or 'min_cut'", name);
 }
@@ -124,8 +124,11 @@ void make_version(Version* self, nb::object body, nb::object arguments, nb::obje
                   std::vector<std::string> names, nb::object lift, nb::object forward,
                   nb::object backward, const std::string& partition) {
   capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
+  compiler::KernelOptions options{backend_of(forward), backend_of(backward),
+                                  partition_of(partition)};
+  options.partition_name = partition;
   new (self) Version(PythonBody{Held(body), Held(types)}, tensors_of(arguments.ptr(), "capture"),
-                     trace, {backend_of(forward), backend_of(backward), partition_of(partition)});
+                     trace, options);
   self->forget_lifted();
 }
 

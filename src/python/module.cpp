@@ -32,4 +32,5 @@ NB_MODULE(_C, module) {
   add_capture(module);
   add_step(module);
   add_compiled(module);
+  add_cache(module);
 }

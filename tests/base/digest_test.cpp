@@ -20,9 +20,9 @@ TEST(Digest, fields_are_prefixed_with_their_lengths) {
 TEST(Digest, a_code_needs_its_key) {
   SecretKey one = random_key(), other = random_key();
   EXPECT_NE(one, other);
-  EXPECT_TRUE(equal(Hasher(one).add("x").finish(), Hasher(one).add("x").finish()));
-  EXPECT_FALSE(equal(Hasher(one).add("x").finish(), Hasher(other).add("x").finish()));
-  EXPECT_FALSE(equal(Hasher(one).add("x").finish(), digest("x")));
+  EXPECT_TRUE(is_same(Hasher(one).add("x").finish(), Hasher(one).add("x").finish()));
+  EXPECT_FALSE(is_same(Hasher(one).add("x").finish(), Hasher(other).add("x").finish()));
+  EXPECT_FALSE(is_same(Hasher(one).add("x").finish(), digest("x")));
 }
 
 TEST(BuildId, names_the_library_and_the_program_that_hold_an_address) {

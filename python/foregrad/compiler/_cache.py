@@ -1,0 +1,24 @@
+"""The cache of compiled code: what it did, and its entries for another machine."""
+
+from foregrad import _C
+
+
+def cache_stats():
+    """What the cache did in this process: hits, misses, what was saved, bypasses by reason."""
+    return _C.cache_stats()
+
+
+def save_cache_artifacts():
+    """What this process compiled or found, as (bytes, keys); None if there is nothing.
+
+    The bytes are authenticated with the shared key that FOREGRAD_CACHE_KEY names.
+    """
+    return _C.cache_save_artifacts()
+
+
+def load_cache_artifacts(serialized_artifacts):
+    """Takes over what save_cache_artifacts() gave: all of it, or nothing. Returns the keys."""
+    if not isinstance(serialized_artifacts, (bytes, bytearray, memoryview)):
+        raise TypeError("load_cache_artifacts: expected the bytes that save_cache_artifacts() "
+                        f"returned, got {type(serialized_artifacts).__name__}")
+    return _C.cache_load_artifacts(bytes(serialized_artifacts))

@@ -1,0 +1,25 @@
+// What decides the code that is made of a captured function, as text: equal texts, equal code.
+// Nothing in it depends on names, addresses, lines of the user, or on what else was traced.
+#pragma once
+
+#include "capture/function.h"
+
+namespace fg::capture {
+
+struct Identity {
+  std::string graph;      // the forward and what nodes saved of it, values numbered anew
+  std::string constants;  // digests of those that are too long for the text
+  std::string outputs;    // what outputs are to the caller
+  std::string gradient;   // the nodes of autograd behind the outputs
+  // Why the nodes do not say what the gradient is: it runs code of the user. Empty: they do.
+  std::string unknown;
+};
+
+// Of a function whose trace still knows the tensors from outside. `record`: with its gradient.
+// `known`: values that its calls are given beside the inputs.
+Identity identify(const Function& function, bool record, const std::vector<ir::ValueId>& known);
+// The text of a graph without lines, names and long constants, whose digests are added to the
+// other.
+std::string anonymous_text(ir::Graph graph, std::string& constants);
+
+}  // namespace fg::capture

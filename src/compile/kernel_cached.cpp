@@ -1,0 +1,154 @@
+// Kernels and the cache: what decides their code, and what is taken from there.
+#include <fmt/format.h>
+
+#include "base/build_id.h"
+#include "base/fail.h"
+#include "base/level.h"
+#include "base/log.h"
+#include "base/version.h"
+#include "capture/identity.h"
+#include "compile/kernel.h"
+#include "compile/stored.h"
+
+namespace fg::compiler {
+
+using capture::Function;
+
+namespace {
+
+const char* uncached(const KernelOptions& options) {
+  if (options.forward || options.backward) return "a back end of the user";
+  if (options.partition && options.partition_name.empty()) return "a partition of the user";
+  if (!options.passes) return "no passes";
+  if (!default_is_native()) return "the interpreter";
+  return nullptr;
+}
+
+cache::Key library_key(const char* what) {
+  return {{{"kind", what},
+           {"library", fmt::format("{} {}", version(), build_id())},
+           {"level", name(level())}}};
+}
+
+// A gradient that only tracing it tells.
+std::string joint_text(const Function& gradient) {
+  std::string constants;
+  std::string text = capture::anonymous_text(capture::graph_of(gradient), constants);
+  text += constants;
+  for (size_t i : gradient.reads_inputs) text += fmt::format(" input{}", i);
+  for (size_t i : gradient.reads_outputs) text += fmt::format(" output{}", i);
+  return text;
+}
+
+std::string text_of(const Request& request) {
+  std::string out;
+  for (capture::Tangent kind : request.tangents) out += std::to_string(static_cast<int>(kind));
+  out += ' ';
+  for (bool wanted : request.wanted) out += wanted ? '1' : '0';
+  return out;
+}
+
+// What is found but cannot be loaded is compiled anew, and said.
+template <class Load>
+auto load_or_none(const cache::Entry& entry, const Load& load)
+    -> std::optional<decltype(load(entry))> {
+  try {
+    return load(entry);
+  } catch (const Error& error) {
+    cache::note_bypass("unloadable code");
+    logging::warn(fmt::format("an entry of the cache cannot be loaded: {}", error.what()));
+    return {};
+  }
+}
+
+}  // namespace
+
+std::optional<cache::Key> Kernel::forward_key(bool record, Forward& plan, bool& planned) {
+  if (!cache::enabled()) return {};
+  if (const char* why = uncached(options_)) return cache::note_bypass(why), std::nullopt;
+  timing::Phase phase("cache key");
+  capture::Identity identity = capture::identify(function_, record, known_);
+  cache::Key key = library_key("forward");
+  key.fields.push_back({"gradients", record ? "recorded" : "not recorded"});
+  key.fields.push_back({"partition", options_.partition_name});
+  key.fields.push_back({"inputs", options_.about});
+  key.fields.push_back({"graph", std::move(identity.graph)});
+  key.fields.push_back({"constants", std::move(identity.constants)});
+  key.fields.push_back({"outputs", std::move(identity.outputs)});
+  key.fields.push_back({"nodes", std::move(identity.gradient)});
+  if (record) known_by_nodes_ = identity.unknown.empty();
+  if (!record || known_by_nodes_) return key;
+  key.fields.push_back({"gradient", joint_text(plan_gradient(plan))});
+  planned = true;
+  return key;
+}
+
+std::optional<cache::Key> Kernel::backward_key(const Request& request,
+                                               const Function* gradient) const {
+  if (!key_ || !cache::enabled()) return {};
+  cache::Key key = *key_;
+  key.fields[0].value = "backward";
+  key.fields.push_back({"request", text_of(request)});
+  if (gradient) key.fields.push_back({"gradient for it", joint_text(*gradient)});
+  return key;
+}
+
+Forward Kernel::make_forward(bool record) {
+  Forward plan;
+  bool planned = false;
+  std::optional<cache::Key> key = forward_key(record, plan, planned);
+  if (record) key_ = key;
+  auto compile = [&] {
+    if (record && !planned) plan_gradient(plan);
+    return compile_forward(record, std::move(plan), key ? &*key : nullptr);
+  };
+  if (!key) return compile();
+  cache::Search search = cache::find_or_take_turn(*key);
+  if (!search.entry) return compile();
+  auto load = [&](const cache::Entry& entry) { return load_forward(entry, record); };
+  std::optional<Forward> found = load_or_none(*search.entry, load);
+  if (!found) return compile();
+  if (!planned) return std::move(*found);
+  found->saved = std::move(plan.saved);
+  found->placed = true;
+  found->watched = std::move(plan.watched);
+  found->watched_behind = std::move(plan.watched_behind);
+  found->reach = std::move(plan.reach);
+  found->reached = std::move(plan.reached);
+  found->varies = std::move(plan.varies);
+  return std::move(*found);
+}
+
+// Code from the cache knows how many values it saves, but not which of this trace: the plan is made
+// again where somebody asks.
+void Kernel::ensure_placed(const Tensors* inputs) {
+  if (!training_ || training_->placed) return;
+  Forward plan;
+  plan_gradient(plan, inputs);
+  if (plan.saved.size() != training_->saved.size()) {
+    fail(ErrorKind::internal, "code from the cache saves {} values; the plan has {}",
+         training_->saved.size(), plan.saved.size());
+  }
+  training_->saved = std::move(plan.saved);
+  training_->placed = true;
+}
+
+Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
+  timing::Collector collector;
+  std::optional<Function> gradient;
+  if (key_ && !known_by_nodes_) {
+    gradient = capture::gradient_of(function_, request.tangents, false, &inputs, request.wanted);
+  }
+  std::optional<cache::Key> key = backward_key(request, gradient ? &*gradient : nullptr);
+  std::optional<Backward> result;
+  cache::Search search;
+  if (key) search = cache::find_or_take_turn(*key);
+  if (search.entry) result = load_or_none(*search.entry, load_backward);
+  if (!result) {
+    result = compile_backward(request, inputs, std::move(gradient), key ? &*key : nullptr);
+  }
+  result->phases = collector.take();
+  return std::move(*result);
+}
+
+}  // namespace fg::compiler

@@ -1,0 +1,55 @@
+// What a kernel is made of: its forward and its backwards, compiled or from the cache.
+#pragma once
+
+#include "base/trace.h"
+#include "capture/function.h"
+#include "compile/backend.h"
+#include "compile/lazy_graph.h"
+#include "passes/partition.h"
+
+namespace fg::compiler {
+
+// What a backward is asked for: the gradients that come, and those that someone wants. Each
+// combination is captured when it first comes.
+struct Request {
+  capture::Tangents tangents;
+  std::vector<bool> wanted;  // of the inputs that need a gradient
+  auto operator<=>(const Request&) const = default;
+};
+
+struct Backward {
+  GraphCallable run;
+  std::vector<size_t> saved;    // which of the saved values it reads
+  std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
+  LazyGraph graph;              // to look at, as what follows
+  std::vector<timing::Time> phases;
+};
+
+// What the forward keeps: an input, an output, or a value of its own.
+struct Kept {
+  enum class From : uint8_t { input, output, extra } from;
+  size_t index;
+  bool alone = false;  // of its own: no other output shows its memory
+};
+
+struct Forward {
+  LazyGraph graph;
+  GraphCallable run;
+  std::vector<passes::Saved> saved;
+  bool placed = true;  // the saved values are known in the trace; not of one from the cache
+  std::vector<Kept> kept;
+  std::vector<Dims> saved_strides;
+  std::vector<size_t> watched;  // outputs that eager code would have saved
+  std::vector<std::vector<size_t>> watched_behind;
+  capture::Reach reach;
+  std::vector<bool> used, varies;
+  std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
+  int64_t work = 0;           // about how many elements a call computes
+
+  size_t outputs(size_t own) const {
+    for (const Kept& one : kept) own += one.from == Kept::From::extra;
+    return own;
+  }
+};
+
+}  // namespace fg::compiler

@@ -1,0 +1,46 @@
+// A graph to look at: one that is here, or a text that is read when someone asks.
+#pragma once
+
+#include <memory>
+#include <mutex>
+
+#include "ir/graph.h"
+
+namespace fg::compiler {
+
+class LazyGraph {
+ public:
+  LazyGraph() = default;
+  LazyGraph(ir::Graph graph) : state_(std::make_shared<State>()) {  // NOLINT: it is one
+    std::call_once(state_->once, [] {});
+    state_->graph = std::move(graph);
+  }
+  // The marks are not part of the text.
+  LazyGraph(std::string text, bool overwrites, std::vector<ir::ValueId> consumable)
+      : state_(std::make_shared<State>()) {
+    state_->text = std::move(text);
+    state_->overwrites = overwrites;
+    state_->consumable = std::move(consumable);
+  }
+
+  const ir::Graph& get() const {
+    std::call_once(state_->once, [&] {
+      state_->graph = ir::parse_graph(state_->text);
+      state_->graph.overwrites = state_->overwrites;
+      state_->graph.consumable = std::move(state_->consumable);
+    });
+    return state_->graph;
+  }
+
+ private:
+  struct State {
+    std::once_flag once;
+    std::string text;
+    bool overwrites = false;
+    std::vector<ir::ValueId> consumable;
+    ir::Graph graph;
+  };
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace fg::compiler

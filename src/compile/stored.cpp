@@ -1,0 +1,156 @@
+#include "compile/stored.h"
+
+#include "base/fail.h"
+#include "base/level.h"
+#include "compile/stored_generated.h"
+
+namespace fg::compiler {
+
+namespace {
+
+// Indices of what is true, the length last.
+std::vector<uint64_t> packed(const std::vector<bool>& flags) {
+  std::vector<uint64_t> result;
+  for (size_t i = 0; i < flags.size(); i++) {
+    if (flags[i]) result.push_back(i);
+  }
+  result.push_back(flags.size());
+  return result;
+}
+std::vector<bool> flags_of(const std::vector<uint64_t>& indices) {
+  constexpr uint64_t kMost = 1 << 24;
+  if (indices.empty() || indices.back() > kMost) fail(ErrorKind::value, "a list is not whole");
+  std::vector<bool> result(indices.back());
+  for (size_t i = 0; i + 1 < indices.size(); i++) result.at(indices[i]) = true;
+  return result;
+}
+
+std::unique_ptr<format::ListT> list_of(std::vector<uint64_t> items) {
+  auto list = std::make_unique<format::ListT>();
+  list->items = std::move(items);
+  return list;
+}
+
+std::string finish(const format::MetaT& meta) {
+  flatbuffers::FlatBufferBuilder builder;
+  format::FinishMetaBuffer(builder, format::Meta::Pack(builder, &meta));
+  return {reinterpret_cast<const char*>(builder.GetBufferPointer()), builder.GetSize()};
+}
+
+format::MetaT meta_of(const cache::Entry& entry) {
+  std::string_view bytes = entry.section("meta");
+  const auto* data = reinterpret_cast<const uint8_t*>(bytes.data());
+  flatbuffers::Verifier verifier(data, bytes.size());
+  if (bytes.empty() || !format::VerifyMetaBuffer(verifier)) {
+    fail(ErrorKind::value, "what is known of stored code is not whole; compile it anew");
+  }
+  format::MetaT meta;
+  format::GetMeta(data)->UnPackTo(&meta);
+  return meta;
+}
+
+GraphCallable code_of(const cache::Entry& entry) {
+  auto code = std::make_shared<codegen::Executable>(entry.section("plan"), entry.section("object"));
+  return [code](Tensors inputs) { return code->run(std::move(inputs)); };
+}
+
+std::vector<size_t> indices(const std::vector<uint64_t>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+void pack_values(const Forward& forward, format::ForwardT& to) {
+  for (size_t i = 0; i < forward.saved.size(); i++) {
+    auto& saved = to.saved.emplace_back(std::make_unique<format::SavedT>());
+    saved->why = forward.saved[i].why;
+    for (const Dim& stride : forward.saved_strides[i]) saved->strides.push_back(stride.value());
+  }
+  for (const Kept& kept : forward.kept) {
+    auto& one = to.kept.emplace_back(std::make_unique<format::KeptT>());
+    one->from = static_cast<uint8_t>(kept.from);
+    one->index = kept.index;
+    one->alone = kept.alone;
+  }
+}
+
+void unpack_values(const format::ForwardT& from, Forward& forward) {
+  for (const auto& saved : from.saved) {
+    forward.saved.push_back({ir::kNoValue, saved->why});
+    Dims& strides = forward.saved_strides.emplace_back();
+    for (int64_t stride : saved->strides) strides.push_back(stride);
+  }
+  for (const auto& kept : from.kept) {
+    if (kept->from > static_cast<uint8_t>(Kept::From::extra)) {
+      fail(ErrorKind::value, "a saved value of stored code comes from nowhere");
+    }
+    forward.kept.push_back({static_cast<Kept::From>(kept->from), kept->index, kept->alone});
+  }
+}
+
+}  // namespace
+
+cache::Entry StoredSections::entry(double milliseconds) const {
+  cache::Entry entry;
+  entry.sections = {{"meta", meta}, {"plan", plan}, {"object", object}, {"graph", graph}};
+  entry.made = cache::made_here(name(level()), milliseconds);
+  return entry;
+}
+
+StoredSections store_forward(const Forward& forward, const codegen::Executable& code) {
+  format::MetaT meta;
+  meta.forward = std::make_unique<format::ForwardT>();
+  format::ForwardT& to = *meta.forward;
+  pack_values(forward, to);
+  to.watched.assign(forward.watched.begin(), forward.watched.end());
+  for (const auto& behind : forward.watched_behind) {
+    to.watched_behind.push_back(list_of({behind.begin(), behind.end()}));
+  }
+  for (const auto& reach : forward.reach) to.reach.push_back(list_of(packed(reach)));
+  to.used = packed(forward.used);
+  to.varies = packed(forward.varies);
+  to.reached = packed(forward.reached);
+  to.work = forward.work;
+  return {finish(meta), code.stored(), forward.graph.get().text(), code.object()};
+}
+
+StoredSections store_backward(const Backward& backward, const codegen::Executable& code) {
+  format::MetaT meta;
+  meta.backward = std::make_unique<format::BackwardT>();
+  meta.backward->saved.assign(backward.saved.begin(), backward.saved.end());
+  meta.backward->watched.assign(backward.watched.begin(), backward.watched.end());
+  meta.backward->consumable = backward.graph.get().consumable;
+  return {finish(meta), code.stored(), backward.graph.get().text(), code.object()};
+}
+
+Forward load_forward(const cache::Entry& entry, bool record) {
+  format::MetaT meta = meta_of(entry);
+  if (!meta.forward) fail(ErrorKind::value, "stored code is that of a backward");
+  const format::ForwardT& from = *meta.forward;
+  Forward forward;
+  unpack_values(from, forward);
+  forward.placed = forward.saved.empty();
+  forward.watched = indices(from.watched);
+  for (const auto& behind : from.watched_behind) {
+    forward.watched_behind.push_back(indices(behind->items));
+  }
+  for (const auto& reach : from.reach) forward.reach.push_back(flags_of(reach->items));
+  forward.used = flags_of(from.used);
+  forward.varies = flags_of(from.varies);
+  forward.reached = flags_of(from.reached);
+  forward.work = from.work;
+  forward.graph = LazyGraph(std::string(entry.section("graph")), !record, {});
+  forward.run = code_of(entry);
+  return forward;
+}
+
+Backward load_backward(const cache::Entry& entry) {
+  format::MetaT meta = meta_of(entry);
+  if (!meta.backward) fail(ErrorKind::value, "stored code is that of a forward");
+  Backward backward;
+  backward.saved = indices(meta.backward->saved);
+  backward.watched = indices(meta.backward->watched);
+  backward.graph = LazyGraph(std::string(entry.section("graph")), false, meta.backward->consumable);
+  backward.run = code_of(entry);
+  return backward;
+}
+
+}  // namespace fg::compiler

@@ -1,0 +1,50 @@
+// The cache of compiled code.
+#include "cache/cache.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "python/bindings.h"
+
+namespace fg::python {
+
+static nb::dict dict_of(const std::map<std::string, uint64_t>& counts) {
+  nb::dict result;
+  for (const auto& [name, count] : counts) result[name.c_str()] = count;
+  return result;
+}
+
+static nb::dict stats() {
+  cache::Stats now = cache::stats();
+  nb::dict result;
+  result["hits"] = now.hits();
+  result["memory_hits"] = now.memory_hits;
+  result["local_hits"] = now.local_hits;
+  result["remote_hits"] = now.remote_hits;
+  result["misses"] = now.misses;
+  result["guard_misses"] = now.guard_misses;
+  result["waited"] = now.waited;
+  result["saved"] = now.saved;
+  result["saved_remotely"] = now.saved_remotely;
+  result["evicted"] = now.evicted;
+  result["milliseconds_saved"] = now.milliseconds_saved;
+  result["bypasses"] = dict_of(now.bypasses);
+  result["failures"] = dict_of(now.failures);
+  return result;
+}
+
+void add_cache(nb::module_& module) {
+  module.def("cache_stats", stats);
+  module.def("cache_reset_stats", cache::reset_stats);
+  module.def("cache_clear", cache::clear);
+  module.def("cache_save_artifacts", []() -> nb::object {
+    std::optional<cache::Artifacts> made = cache::save_artifacts();
+    if (!made) return nb::none();
+    return nb::make_tuple(nb::bytes(made->bytes.data(), made->bytes.size()), made->keys);
+  });
+  module.def("cache_load_artifacts", [](const nb::bytes& bytes) {
+    return cache::load_artifacts({bytes.c_str(), bytes.size()});
+  });
+}
+
+}  // namespace fg::python

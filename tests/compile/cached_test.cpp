@@ -1,0 +1,232 @@
+// Compiled functions and the cache: what hits, what must not, and that both give the same bits.
+// Rows A23, A45, A48, A76, G3, G4, G15, G16.
+#include <fmt/format.h>
+#include <foregrad/foregrad.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <functional>
+
+#include "cache/cache.h"
+#include "tests/passes/random_graph.h"
+
+namespace fg {
+namespace {
+
+using autograd::GraphPoints;
+using Loss = std::function<Tensor(const Tensors&)>;
+
+Tensor some(const Dims& sizes) {
+  int64_t count = product(sizes).value();
+  return (arange(0, count, 1, kFloat32) * 12.9898).sin().mul(0.5).reshape(sizes);
+}
+
+// An empty store in a folder of its own, strict.
+class Cached : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path(testing::TempDir()) /
+              fmt::format("cached_{}_{}", getpid(),
+                          testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    cache::Config config;
+    config.remote = false;
+    config.directory = folder_ / "store";
+    config.key_directory = folder_ / "key";
+    config.memory_limit = 0;  // what is found is read from files
+    config.strict = true;
+    cache::configure(config);
+    cache::reset_stats();
+  }
+  void TearDown() override {
+    cache::Config off;
+    off.local = off.remote = false;
+    cache::configure(off);
+    std::filesystem::remove_all(folder_);
+  }
+
+  struct Run {
+    std::vector<std::string> bits;
+    uint64_t hits, misses;
+    std::string page;  // names the phases of all that was made
+    bool has_phase(const std::string& name) const {
+      return page.find(">" + name + "<") != std::string::npos;
+    }
+  };
+  // A new compiled function: nothing but the cache connects it to earlier ones.
+  Run run(const Loss& loss, const std::vector<Dims>& sizes, bool grad = true) {
+    cache::Stats before = cache::stats();
+    Run result;
+    Tensors inputs;
+    for (const Dims& one : sizes) inputs.push_back(some(one).requires_grad_(grad));
+    auto compiled = compile([&loss](const Tensors& in) { return loss(in); });
+    Tensor value = compiled(inputs);
+    result.bits.push_back(passes::bits(value.detach()));
+    if (grad) {
+      for (const Tensor& g :
+           autograd::grad({value.sum()}, GraphPoints(inputs.begin(), inputs.end()), {},
+                          {.allow_unused = true})) {
+        result.bits.push_back(g.defined() ? passes::bits(g) : "none");
+      }
+    }
+    result.page = compiled.explain();
+    cache::Stats after = cache::stats();
+    result.hits = after.hits() - before.hits();
+    result.misses = after.misses - before.misses;
+    return result;
+  }
+
+  std::filesystem::path folder_;
+};
+
+Tensor network(const Tensors& in) {
+  Tensor x = in[0];
+  for (size_t i = 1; i < in.size(); i++) x = layer_norm(x.mm(in[i]).tanh(), {8}) * x.sigmoid();
+  return x.logsumexp({1}, false).sum();
+}
+const std::vector<Dims> kNetwork{{5, 8}, {8, 8}, {8, 8}};
+
+TEST_F(Cached, gives_the_same_bits_without_compiling) {
+  Run cold = run(network, kNetwork), warm = run(network, kNetwork);
+  EXPECT_EQ(cold.misses, 2u);  // forward and backward
+  EXPECT_EQ(cold.hits, 0u);
+  EXPECT_EQ(warm.hits, 2u);
+  EXPECT_EQ(warm.misses, 0u);
+  EXPECT_EQ(warm.bits, cold.bits);
+  EXPECT_TRUE(cold.has_phase("generate code"));
+  for (const char* phase :
+       {"generate code", "capture gradient", "partition", "fuse", "dead_code"}) {
+    EXPECT_FALSE(warm.has_phase(phase)) << phase;
+  }
+}
+
+TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {  // G15
+  run(network, kNetwork, false);
+  EXPECT_EQ(run(network, kNetwork, false).hits, 1u);
+  EXPECT_EQ(run(network, kNetwork).misses, 2u);  // recorded, it is another one
+}
+
+TEST_F(Cached, tells_apart_what_only_the_gradient_shows) {
+  Loss recorded = [](const Tensors& in) { return (in[0] * in[0].sin()).sum(); };
+  Loss cut = [](const Tensors& in) { return (in[0] * in[0].detach().sin()).sum(); };
+  Loss off = [](const Tensors& in) {
+    Tensor part;
+    {
+      NoGradGuard no_grad;
+      part = in[0].sin();
+    }
+    return (in[0] * part).sum();
+  };
+  std::vector<Run> runs;
+  for (const Loss& loss : {recorded, cut, off}) runs.push_back(run(loss, {{7}}));
+  EXPECT_NE(runs[0].bits, runs[1].bits);
+  EXPECT_EQ(runs[1].bits, runs[2].bits);
+  EXPECT_EQ(runs[1].hits, 0u);
+  for (size_t i = 0; i < 3; i++) {
+    Run again = run(std::vector<Loss>{recorded, cut, off}[i], {{7}});
+    EXPECT_EQ(again.bits, runs[i].bits);
+    EXPECT_EQ(again.misses, 0u);
+  }
+}
+
+TEST_F(Cached, tells_numbers_and_layouts_apart) {
+  auto scaled = [](double factor) {
+    return [factor](const Tensors& in) { return (in[0] * factor).sin().sum(); };
+  };
+  run(scaled(2), {{7}});
+  EXPECT_EQ(run(scaled(2), {{7}}).misses, 0u);
+  EXPECT_EQ(run(scaled(3), {{7}}).hits, 0u);
+  EXPECT_EQ(run(scaled(2), {{8}}).hits, 0u);
+  Loss through = [](const Tensors& in) { return in[0].mm(in[1]).sum(); };
+  Loss turned = [](const Tensors& in) { return in[0].mm(in[1].t()).sum(); };
+  run(through, {{4, 4}, {4, 4}});
+  EXPECT_EQ(run(turned, {{4, 4}, {4, 4}}).hits, 0u);
+}
+
+// G4: only the backward, a hook, or a helper that they call is edited.
+Loss hooked(double factor) {
+  return [factor](const Tensors& in) {
+    Tensor y = in[0].sin();
+    y.register_hook([factor](const Tensor& grad) { return grad * factor; });
+    return (y * y).sum();
+  };
+}
+TEST_F(Cached, misses_when_only_a_hook_changes) {
+  Run two = run(hooked(2), {{5}}), three = run(hooked(3), {{5}});
+  EXPECT_EQ(three.hits, 0u);
+  EXPECT_NE(two.bits, three.bits);
+  EXPECT_EQ(run(hooked(2), {{5}}).bits, two.bits);
+  EXPECT_EQ(run(hooked(3), {{5}}).misses, 0u);
+}
+
+double helper_factor = 1;
+struct Twice : autograd::Function<Twice> {
+  static Tensor forward(autograd::AutogradContext* ctx, const Tensor& x) {
+    ctx->save_for_backward({x});
+    return x * 2.0;
+  }
+  static Tensors backward(autograd::AutogradContext*, const Tensors& grads) {
+    return {grads[0] * helper_factor};
+  }
+};
+TEST_F(Cached, misses_when_only_what_a_backward_calls_changes) {
+  Loss loss = [](const Tensors& in) { return Twice::apply(in[0]).sin().sum(); };
+  helper_factor = 2;
+  Run two = run(loss, {{5}});
+  helper_factor = 3;
+  Run three = run(loss, {{5}});
+  EXPECT_EQ(three.hits, 0u);
+  EXPECT_NE(two.bits, three.bits);
+  EXPECT_EQ(run(loss, {{5}}).misses, 0u);
+  helper_factor = 2;
+  Run again = run(loss, {{5}});
+  EXPECT_EQ(again.misses, 0u);
+  EXPECT_EQ(again.bits, two.bits);
+}
+
+// What a warm function is asked for beyond what its first run was: other requests, higher
+// derivatives, explanations.
+TEST_F(Cached, answers_other_requests_from_a_warm_forward) {  // G16
+  auto ask = [] {
+    Tensor x = some({6}).requires_grad_(), w = some({6}).add(1).requires_grad_();
+    auto compiled = compile([](const Tensor& a, const Tensor& b) {
+      return std::tuple((a * b).sin().sum(), (a.exp() * b.tanh()).sum());
+    });
+    auto [first, second] = compiled(x, w);
+    std::vector<std::string> bits;
+    auto add = [&](const Tensors& some) {
+      for (const Tensor& one : some) bits.push_back(passes::bits(one.detach()));
+    };
+    add(autograd::grad({first}, {x}, {}, {.retain_graph = true}));
+    add(autograd::grad({second}, {w}, {}, {.retain_graph = true}));
+    Tensors once = autograd::grad({first, second}, {x, w}, {}, {.create_graph = true});
+    add(once);
+    add(autograd::grad({once[0].sum()}, {x, w}, {}, {.retain_graph = true}));
+    return bits;
+  };
+  std::vector<std::string> cold = ask();
+  uint64_t misses = cache::stats().misses;
+  EXPECT_EQ(ask(), cold);
+  EXPECT_EQ(cache::stats().misses, misses);
+}
+
+TEST_F(Cached, writes_inputs_and_draws_numbers_as_before) {
+  auto ask = [] {
+    manual_seed(3);
+    Tensor x = some({40}), w = some({40}).requires_grad_();
+    auto compiled = compile([](const Tensor& a, const Tensor& b) {
+      a.mul_(2.0);
+      return (dropout(b * a, 0.5, true) + a).sum();
+    });
+    compiled(x, w).backward();
+    return std::vector<std::string>{passes::bits(x), passes::bits(w.grad())};
+  };
+  std::vector<std::string> cold = ask();
+  uint64_t hits = cache::stats().hits();
+  EXPECT_EQ(ask(), cold);
+  EXPECT_EQ(cache::stats().hits(), hits + 2);
+}
+
+}  // namespace
+}  // namespace fg
