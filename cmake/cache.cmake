@@ -11,7 +11,8 @@ function(fg_schema layer name)
   set(schema ${PROJECT_SOURCE_DIR}/src/${layer}/${name}.fbs)
   set(header ${FOREGRAD_GENERATED}/${layer}/${name}_generated.h)
   add_custom_command(OUTPUT ${header} DEPENDS ${schema} VERBATIM
-    COMMAND ${FLATC} --cpp --scoped-enums --gen-object-api -o ${FOREGRAD_GENERATED}/${layer} ${schema})
+    COMMAND ${FLATC} --cpp --scoped-enums --gen-object-api -o ${FOREGRAD_GENERATED}/${layer}
+      ${schema})
   add_custom_target(foregrad_${layer}_${name}_format DEPENDS ${header})
   add_dependencies(foregrad_${layer} foregrad_${layer}_${name}_format)
   target_include_directories(foregrad_${layer} SYSTEM PRIVATE ${FOREGRAD_GENERATED})
