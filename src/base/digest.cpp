@@ -2,9 +2,10 @@
 
 #include <sodium.h>
 
-#include <new>
+#include <vector>
 
 #include "base/fail.h"
+#include "base/pool.h"
 
 namespace fg {
 namespace {
@@ -57,6 +58,20 @@ Digest Hasher::finish() {
 }
 
 Digest digest(std::string_view bytes) { return Hasher().add(bytes).finish(); }
+
+Digest digest_in_pieces(std::string_view bytes) {
+  constexpr size_t kPiece = 64 << 10;
+  std::vector<Digest> pieces((bytes.size() + kPiece - 1) / kPiece);
+  pool::parallel_for(static_cast<int64_t>(pieces.size()), 2, [&](int64_t begin, int64_t end) {
+    for (auto i = static_cast<size_t>(begin); i < static_cast<size_t>(end); i++) {
+      pieces[i] = digest(bytes.substr(i * kPiece, kPiece));
+    }
+  });
+  Hasher hasher;
+  hasher.add("foregrad pieces 1").add(uint64_t{bytes.size()});
+  for (const Digest& piece : pieces) hasher.add(view(piece));
+  return hasher.finish();
+}
 
 std::string hex(const Digest& digest) {
   static constexpr char kDigits[] = "0123456789abcdef";

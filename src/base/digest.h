@@ -28,6 +28,8 @@ class Hasher {
 };
 
 Digest digest(std::string_view bytes);
+// Of many bytes, by all threads of the pool: the digest of the digests of its pieces.
+Digest digest_in_pieces(std::string_view bytes);
 std::string hex(const Digest& digest);
 std::string_view raw_bytes(const Digest& digest);
 // Takes as long whether or not they are equal: a code is compared so.

@@ -112,6 +112,13 @@ bool write_file(int folder, const std::string& name, std::initializer_list<std::
   if (existing == Existing::keep) {  // a link, unlike a renamed file, never takes another's place
     if (linkat(folder, temporary.name.c_str(), folder, name.c_str(), 0) == 0) return true;
     if (errno == EEXIST) return false;
+    if (errno != EPERM && errno != EOPNOTSUPP) fail_file("name", name, errno);
+    // A file system without links may have this.
+    if (renameat2(folder, temporary.name.c_str(), folder, name.c_str(), RENAME_NOREPLACE) == 0) {
+      temporary.there = false;
+      return true;
+    }
+    if (errno == EEXIST) return false;
     fail_file("name", name, errno);
   }
   if (renameat(folder, temporary.name.c_str(), folder, name.c_str())) {

@@ -77,7 +77,7 @@ class Finder {
   std::optional<Entry> guarded(std::optional<Entry> (Finder::*look)()) {
     try {
       return (this->*look)();
-    } catch (const Error& problem) {
+    } catch (const std::exception& problem) {
       problems_.push_back(problem_of(problem));
       return std::move(found_);
     }
@@ -101,8 +101,7 @@ class Finder {
     state_.with_stats([&](Stats& stats) { return stats.milliseconds_saved += saved_; });
     Problems none;
     if (auto local = state_.local(none)) append_to_log(local->folder(), lookup);
-    logging::write<"{} {} in {:.0f} us">(logging::Topic::cache, name(outcome_),
-                                         lookup.key.substr(0, 12), lookup.microseconds);
+    log(lookup);
     state_.settle(std::exchange(problems_, {}));
   }
 
@@ -111,6 +110,15 @@ class Finder {
   Problems& problems() { return problems_; }
 
  private:
+  static void log(const Lookup& lookup) {
+    if (!logging::enabled(logging::Topic::cache)) return;
+    logging::write<"{} {} in {:.0f} us">(logging::Topic::cache, name(lookup.outcome),
+                                         lookup.key.substr(0, 12), lookup.microseconds);
+    for (const Field& field : lookup.fields) {
+      logging::write<"  {} = {}">(logging::Topic::cache, field.name, printable(field.value));
+    }
+  }
+
   bool take(const Candidate& candidate, Outcome outcome) {
     if (!has_key(candidate.content, key_)) {  // two keys with one digest, or something is broken
       problems_.push_back({"another key", "an entry has other fields than its key"});

@@ -5,6 +5,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,7 +49,8 @@ void note_bypass(const std::string& reason);
 Stats stats();
 void reset_stats();
 
-// Removes all entries of this machine and of this process; the user's secret key stays.
+// Removes all entries of this machine and of this process, not those of the remote server; the
+// user's secret key stays.
 void clear();
 // Waits until the remote server has everything; false when that takes longer.
 bool flush(double seconds);
@@ -70,7 +72,7 @@ class FreshArtifacts {
   FreshArtifacts& operator=(const FreshArtifacts&) = delete;
 
  private:
-  std::vector<std::pair<Digest, std::string>> outer_;
+  std::set<std::pair<Digest, std::string>> outer_;
 };
 
 }  // namespace fg::cache

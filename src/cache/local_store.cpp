@@ -118,7 +118,7 @@ uint64_t trim(int folder) {
 
 uint64_t LocalStore::write(const Digest& key, const std::string& name,
                            std::string_view content) const {
-  Header header = seal(content, digest(content), key, secret_);
+  Header header = seal(content, key, secret_);
   uint64_t removed = 0;
   // Before the file is there: who is killed in between leaves a number that is too large, and the
   // next collection puts it right.

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -62,6 +63,17 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
+// Of several who see that the log is large, one does this: under a lock, and only while the file
+// that it wrote to is still the one with the name.
+void put_aside(int folder, int file, const struct stat& status) {
+  struct stat named;
+  if (flock(file, LOCK_EX | LOCK_NB)) return;
+  if (fstatat(folder, kLog, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == status.st_ino) {
+    renameat(folder, kLog, folder, kOldLog);
+  }
+  flock(file, LOCK_UN);
+}
+
 }  // namespace
 
 const char* name(Outcome outcome) { return kNames[static_cast<size_t>(outcome)]; }
@@ -119,7 +131,7 @@ void append_to_log(int folder, const Lookup& lookup) {
   std::string line = to_line(lookup) + "\n";
   [[maybe_unused]] ssize_t written = write(file.number(), line.data(), line.size());
   if (fstat(file.number(), &status) == 0 && status.st_size > kLargestLog) {
-    renameat(folder, kLog, folder, kOldLog);
+    put_aside(folder, file.number(), status);
   }
 }
 

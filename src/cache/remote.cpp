@@ -17,6 +17,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr auto kAbsentFor = 60s;
 constexpr size_t kMostAbsent = 4096;
+constexpr int kMostAttempts = 3;  // to send an entry
 constexpr size_t kMostPendingBytes = size_t{256} << 20;
 constexpr std::chrono::milliseconds kFirstRest = 500ms, kLongestRest = 60s;
 
@@ -113,34 +114,46 @@ void Remote::write_all() {
   std::unique_ptr<RemoteServer> server;
   std::unique_lock lock(state_);
   while (changed_.wait_for(lock, 5s, [&] { return stop_ || !pending_.empty(); }) && !stop_) {
+    if (Clock::now() < rest_until_) {
+      changed_.wait_until(lock, rest_until_, [&] { return stop_; });
+      continue;
+    }
     Pending next = std::move(pending_.front());
     pending_.pop_front();
     writing_ = true;
-    bool rest = Clock::now() < rest_until_;
     lock.unlock();
-    try {
-      if (rest) refuse("remote rests", "the remote cache failed a moment ago: nothing is sent");
-      if (!server) server = open_();
-      write(*server, next);
-      succeeded();
-      hooks_.saved();
-    } catch (const Unusable& problem) {
-      hooks_.report(problem);
-    } catch (const std::exception& problem) {
-      failed(problem);
-    }
+    write_one(server, std::move(next));
     lock.lock();
     writing_ = false;
-    pending_bytes_ -= next.content.size();
     changed_.notify_all();
   }
   running_ = false;
   changed_.notify_all();
 }
 
+// What could not be sent is tried again after the server's rest, but not for ever.
+void Remote::write_one(std::unique_ptr<RemoteServer>& server, Pending next) {
+  bool again = false;
+  try {
+    if (!server) server = open_();
+    write(*server, next);
+    succeeded();
+    hooks_.saved();
+  } catch (const std::exception& problem) {
+    failed(problem);
+    again = ++next.failures < kMostAttempts;
+  }
+  std::lock_guard lock(state_);
+  if (again) {
+    pending_.push_front(std::move(next));
+  } else {
+    pending_bytes_ -= next.content.size();
+  }
+}
+
 void Remote::write(RemoteServer& server, const Pending& pending) {
   std::string_view content = pending.content.view();
-  Header header = seal(content, digest(content), pending.key, shared_);
+  Header header = seal(content, pending.key, shared_);
   std::string sealed(bytes_of(header));
   sealed += content;
   server.put(hex(pending.key), pending.name, sealed);
@@ -148,8 +161,10 @@ void Remote::write(RemoteServer& server, const Pending& pending) {
 
 bool Remote::flush(double seconds) {
   std::unique_lock lock(state_);
-  return changed_.wait_for(lock, std::chrono::duration<double>(seconds),
-                           [&] { return pending_.empty() && !writing_; });
+  auto done = [&] { return pending_.empty() && !writing_; };
+  changed_.wait_for(lock, std::chrono::duration<double>(seconds),
+                    [&] { return done() || (!writing_ && Clock::now() < rest_until_); });
+  return done();
 }
 
 }  // namespace fg::cache

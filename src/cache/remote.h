@@ -31,7 +31,7 @@ class Remote {
   // False at once while the server rests, or when it said a moment ago that it has nothing.
   bool visit(const Digest& key, const Visit& take);
   void write_later(const Digest& key, const std::string& name, const Bytes& content);
-  // Waits until everything is written; false when it is not within this time.
+  // Waits until everything is written; false when it is not within this time, or the server rests.
   bool flush(double seconds);
 
  private:
@@ -40,15 +40,16 @@ class Remote {
     Digest key;
     std::string name;
     Bytes content;
+    int failures = 0;
   };
   bool resting();
   void succeeded();
   void failed(const std::exception& problem);
   void start_writer();
   void write_all();
+  void write_one(std::unique_ptr<RemoteServer>& server, Pending next);
   void write(RemoteServer& server, const Pending& pending);
 
-  // The writer has its own share of what it needs, so that it can outlive this object.
   Open open_;
   SecretKey shared_;
   Hooks hooks_;

@@ -19,8 +19,7 @@ inline constexpr uint64_t kFormat = 1;
 inline constexpr size_t kHeaderSize = 96;
 using Header = std::array<char, kHeaderSize>;
 
-Header seal(std::string_view content, const Digest& content_digest, const Digest& key_digest,
-            const SecretKey& secret);
+Header seal(std::string_view content, const Digest& key_digest, const SecretKey& secret);
 inline std::string_view bytes_of(const Header& header) { return {header.data(), header.size()}; }
 
 // What an authentic header says of the content that follows. Nothing of the content needs to be

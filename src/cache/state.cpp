@@ -109,10 +109,7 @@ void State::forget_memory() {
 
 void State::record(const Digest& key, const std::string& name) {
   Locked<Lock> guard(lock_);
-  std::pair<Digest, std::string> item(key, name);
-  if (std::find(recorded_.begin(), recorded_.end(), item) == recorded_.end()) {
-    recorded_.push_back(std::move(item));
-  }
+  recorded_.emplace(key, name);
 }
 
 Recorded State::recorded() {

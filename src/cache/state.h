@@ -3,6 +3,7 @@
 
 #include <deque>
 #include <memory>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ struct Problem {
 };
 Problem problem_of(const std::exception& exception);
 
-using Recorded = std::vector<std::pair<Digest, std::string>>;  // key and name
+using Recorded = std::set<std::pair<Digest, std::string>>;  // key and name
 
 class State {
  public:

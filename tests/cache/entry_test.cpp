@@ -17,7 +17,7 @@ const SecretKey kSecret = digest("secret"), kOther = digest("another");
 
 std::string sealed(const Key& key, const Entry& entry, const SecretKey& secret = kSecret) {
   std::string content = pack(key, entry);
-  Header header = seal(content, digest(content), key.digest(), secret);
+  Header header = seal(content, key.digest(), secret);
   return std::string(bytes_of(header)) + content;
 }
 
@@ -111,7 +111,7 @@ TEST(CacheEntry, an_authentic_content_of_another_form_is_malformed) {
   for (int i = 0; i < 3000; i++) {  // whatever the verifier lets through must be safe to read
     std::string content = good;
     for (int k = 0; k < 3; k++) content[random() % content.size()] = static_cast<char>(random());
-    Header header = seal(content, digest(content), wanted.digest(), kSecret);
+    Header header = seal(content, wanted.digest(), kSecret);
     std::string reason = outcome(std::string(bytes_of(header)) + content, wanted);
     refused += reason == "malformed";
     EXPECT_TRUE(reason == "read" || reason == "malformed") << reason;

@@ -209,6 +209,21 @@ TEST(CacheRemote, a_killed_server_is_a_miss_and_is_found_again) {
   EXPECT_TRUE(find(key("h")));
 }
 
+TEST(CacheRemote, what_was_made_while_the_server_was_away_is_sent_when_it_is_back) {
+  NEED_REDIS();
+  RedisServer redis;
+  Machine machine(redis.url());
+  redis.stop();
+  store(key("f"), entry("code"));
+  double seconds = seconds_of([] { EXPECT_FALSE(flush(30)); });
+  EXPECT_LT(seconds, 5) << "nobody waits for a server that is away";
+  redis.start();
+  for (int i = 0; i < 100 && stats().saved_remotely == 0; i++) usleep(50000);
+  EXPECT_EQ(stats().saved_remotely, 1u);
+  Machine there(redis.url());
+  EXPECT_TRUE(find(key("f")));
+}
+
 TEST(CacheRemote, a_connection_that_the_server_closed_is_opened_anew) {
   NEED_REDIS();
   RedisServer redis;

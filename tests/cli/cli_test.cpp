@@ -89,6 +89,13 @@ TEST(Cli, settings_as_json_has_values_of_the_environment) {
   EXPECT_TRUE(found) << outcome.output;
 }
 
+TEST(Cli, settings_do_not_show_a_password) {
+  Outcome outcome = run_command(std::string("FOREGRAD_CACHE_REMOTE=redis://me:s3cret@host/1 ") +
+                                FOREGRAD_CLI + " settings");
+  EXPECT_NE(outcome.output.find("redis://me:***@host/1"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("s3cret"), std::string::npos) << outcome.output;
+}
+
 TEST(Cli, ops_lists_functions_with_their_schemas) {
   Outcome outcome = foregrad("ops");
   EXPECT_EQ(outcome.status, 0);

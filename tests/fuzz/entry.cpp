@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   std::string_view bytes(reinterpret_cast<const char*>(data), size);
   try_sealed(bytes);
-  Header header = seal(bytes, fg::digest(bytes), kKey, kSecret);
+  Header header = seal(bytes, kKey, kSecret);
   try_sealed(std::string(bytes_of(header)).append(bytes));
   return 0;
 }
