@@ -31,5 +31,6 @@ NB_MODULE(_C, module) {
   add_autograd(module);
   add_capture(module);
   add_step(module);
+  add_nn(module);
   add_compiled(module);
 }

@@ -26,6 +26,21 @@ class AdamW:
 
 
 @dataclasses.dataclass
+class Adam:
+    """The settings of torch.optim.Adam."""
+
+    lr: float = 1e-3
+    betas: tuple = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.0
+    amsgrad: bool = False
+    maximize: bool = False
+
+    def __post_init__(self):
+        _native(type(self), vars(self))
+
+
+@dataclasses.dataclass
 class SGD:
     """The settings of torch.optim.SGD."""
 
@@ -73,8 +88,9 @@ class CompiledStep:
 
     def __init__(self, loss_fn, params, optimizer, clip_norm, clip_value, error_if_nonfinite,
                  options):
-        if type(optimizer) not in (AdamW, SGD):
-            raise TypeError("compile_step: expected an optimizer AdamW(...) or SGD(...), got "
+        if type(optimizer) not in (AdamW, Adam, SGD):
+            raise TypeError("compile_step: expected an optimizer AdamW(...), Adam(...) or "
+                            "SGD(...) of foregrad.compiler, got "
                             f"{type(optimizer).__name__}")
         if not callable(loss_fn):
             raise TypeError(f"compile_step: expected a loss function, got {type(loss_fn).__name__}")
@@ -93,6 +109,7 @@ class CompiledStep:
     def __call__(self, *args, **kwargs):
         clip = _C.step_clip(self.clip_norm, self.clip_value, self.error_if_nonfinite)
         self._state.set_optimizers(self._optimizers())
+        self._state.check_trained()
         rules = self._state.next_rules()
         result, self.grad_norm, updated = self._run(rules, clip, args, kwargs)
         self._state.advance(updated)
