@@ -22,8 +22,7 @@ using nn::kLengthBytes;
 using nn::SafeTensorsHeader;
 using Entry = SafeTensorsFile::Entry;
 
-// Where each tensor goes: larger elements first, so that all of them are aligned; then by name. The
-// reference writer does the same.
+// Where each tensor goes: by dtype, then by name, as the reference writer does it.
 SafeTensorsHeader placed(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
   std::vector<std::pair<std::string, Tensor>> order;
   for (const auto& item : tensors) {
@@ -36,8 +35,8 @@ SafeTensorsHeader placed(const OrderedDict<Tensor>& tensors, const Metadata& met
     order.emplace_back(item.key(), item.value());
   }
   std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
-    auto size_a = item_size(a.second.dtype()), size_b = item_size(b.second.dtype());
-    return size_a != size_b ? size_a > size_b : a.first < b.first;
+    int place_a = nn::order_of(a.second.dtype()), place_b = nn::order_of(b.second.dtype());
+    return place_a != place_b ? place_a > place_b : a.first < b.first;
   });
   SafeTensorsHeader header{{}, metadata};
   size_t start = 0;

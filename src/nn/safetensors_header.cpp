@@ -18,9 +18,10 @@ static_assert(std::endian::native == std::endian::little, "the format is little-
 namespace {
 
 constexpr size_t kMaxHeader = 100'000'000;  // as the reference reader
+// In the order of the reference writer: larger elements are written first.
 constexpr std::pair<const char*, DType> kNames[] = {
-    {"BOOL", kBool}, {"U8", kUInt8},    {"I8", kInt8},       {"I16", kInt16},   {"I32", kInt32},
-    {"I64", kInt64}, {"F16", kFloat16}, {"BF16", kBFloat16}, {"F32", kFloat32}, {"F64", kFloat64},
+    {"BOOL", kBool},     {"U8", kUInt8},  {"I8", kInt8},     {"I16", kInt16},   {"F16", kFloat16},
+    {"BF16", kBFloat16}, {"I32", kInt32}, {"F32", kFloat32}, {"F64", kFloat64}, {"I64", kInt64},
 };
 
 template <class... Args>
@@ -75,8 +76,10 @@ Json parsed_json(std::string_view json, const std::string& where) {
   Json parsed;
   try {
     parsed = Json::parse(json.begin(), json.end(), std::ref(keys));
-  } catch (const nlohmann::json::exception& error) {
-    refuse(where, "the header is not valid JSON ({})", error.what());
+  } catch (const nlohmann::json::parse_error& error) {  // its text may have bytes of the file
+    refuse(where, "the header is not valid JSON: it goes wrong at byte {}", error.byte);
+  } catch (const nlohmann::json::exception&) {
+    refuse(where, "the header is not valid JSON: a number is out of range");
   }
   keys.refuse_found(where);
   if (!parsed.is_object()) refuse(where, "the header is not a JSON object");
@@ -181,6 +184,12 @@ void check_cover(const std::vector<std::pair<std::string, Entry>>& entries, size
 
 }  // namespace
 
+int order_of(DType dtype) {
+  int place = 0;
+  while (kNames[place].second != dtype) place++;
+  return place;
+}
+
 size_t header_length(std::string_view first_bytes, size_t file_size, const std::string& where) {
   if (file_size < kLengthBytes || first_bytes.size() < kLengthBytes) {
     refuse(where, "{} bytes are too few: the length of the header takes eight", file_size);
@@ -220,10 +229,7 @@ std::string header_text(const SafeTensorsHeader& header) {
   if (!header.metadata.empty()) json["__metadata__"] = header.metadata;
   for (const auto& item : header.entries) {
     const Entry& entry = item.value();
-    const char* dtype = nullptr;
-    for (const auto& [text, known] : kNames) {
-      if (known == entry.dtype) dtype = text;
-    }
+    const char* dtype = kNames[order_of(entry.dtype)].first;
     std::vector<int64_t> shape;
     for (const Dim& size : entry.sizes) shape.push_back(size.value());
     json[item.key()] = {{"dtype", dtype},

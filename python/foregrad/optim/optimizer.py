@@ -135,7 +135,8 @@ def _with_hooks(step):
         return step
 
     @functools.wraps(step)
-    def run(self, *args, **kwargs):
+    def run(*args, **kwargs):
+        self = args[0]  # hooks see it among the arguments
         for hook in self._pre_hooks.values():
             made = hook(self, args, kwargs)
             if made is not None:
@@ -143,7 +144,7 @@ def _with_hooks(step):
                     raise RuntimeError(f"{step.__qualname__} must return None or a tuple of "
                                        f"(new_args, new_kwargs), but got {made}.")
                 args, kwargs = made
-        result = step(self, *args, **kwargs)
+        result = step(*args, **kwargs)
         self._opt_called = True
         for hook in self._post_hooks.values():
             hook(self, args, kwargs)
@@ -163,7 +164,8 @@ class NativeOptimizer(Optimizer):
         return kind(**{name: group[name] for name in names})
 
     def add_param_group(self, param_group):
-        self._native({**self.defaults, **param_group})  # refuses wrong settings
+        if isinstance(param_group, dict):
+            self._native({**self.defaults, **param_group})  # refuses wrong settings
         super().add_param_group(param_group)
 
     def step(self, closure=None):

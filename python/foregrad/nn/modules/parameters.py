@@ -17,16 +17,19 @@ def _as_parameter(value):
     return Parameter(value) if plain else value
 
 
-def _described(value):
+def _described(value, kind_of):
     if not isinstance(value, Tensor):
         return f"Object of type: {type(value).__name__}"
     kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
-    return f"{kind} containing: [{value.dtype} of size {'x'.join(map(str, value.shape))}]"
+    return f"{kind} containing: [{kind_of(value)} of size {'x'.join(map(str, value.shape))}]"
 
 
 class _Parameters(Module):
+    _kind_of = None
+
     def extra_repr(self):
-        return "\n".join(f"  ({key}): {_described(value)}" for key, value in self._pairs())
+        return "\n".join(f"  ({key}): {_described(value, type(self)._kind_of)}"
+                         for key, value in self._pairs())
 
     def __call__(self, *args, **kwargs):
         raise RuntimeError(f"{type(self).__name__} should not be called.")
@@ -34,6 +37,8 @@ class _Parameters(Module):
 
 class ParameterList(_Parameters):
     """A list of parameters; tensors become parameters."""
+
+    _kind_of = operator.attrgetter("dtype")
 
     def __init__(self, values=None):
         super().__init__()
@@ -85,6 +90,8 @@ class ParameterList(_Parameters):
 
 class ParameterDict(_Parameters):
     """A dictionary of parameters; tensors become parameters."""
+
+    _kind_of = operator.methodcaller("type")
 
     def __init__(self, parameters=None):
         super().__init__()
