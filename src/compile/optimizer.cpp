@@ -1,8 +1,10 @@
 #include "compile/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/fail.h"
+#include "base/pool.h"
 #include "ops/arithmetic.h"
 #include "ops/choose.h"
 #include "ops/create.h"
@@ -11,6 +13,7 @@
 #include "ops/reduce_spread.h"
 #include "ops/unary.h"
 #include "ops/view_kind.h"
+#include "ops/views.h"
 
 namespace fg::optim {
 
@@ -163,6 +166,32 @@ void sgd_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
     gradient = look_ahead ? gradient + buffer * *look_ahead : buffer;
   }
   parameter.add_(gradient * *size);
+}
+
+void update_in_blocks(Update update, const Tensor& parameter, const Tensors& state,
+                      const Tensor& gradient, const Numbers& numbers) {
+  constexpr int64_t kBlock = 16384;
+  int64_t count = parameter.numel();
+  Tensors all = state;
+  all.insert(all.end(), {parameter, gradient});
+  auto fits = [&](const Tensor& x) { return x.is_contiguous() && x.sizes() == parameter.sizes(); };
+  if (count <= kBlock || modes.interpreter || !std::all_of(all.begin(), all.end(), fits)) {
+    update(parameter, state, gradient, numbers);
+    return;
+  }
+  for (Tensor& each : all) each = each.detach().view({-1});
+  int64_t blocks = (count + kBlock - 1) / kBlock;
+  pool::parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+      Tensors part;
+      for (const Tensor& each : all) {
+        part.push_back(each.narrow(0, i * kBlock, std::min(kBlock, count - i * kBlock)));
+      }
+      Tensor some_gradient = part.back(), some = part[part.size() - 2];
+      part.resize(state.size());
+      update(some, part, some_gradient, numbers);
+    }
+  });
 }
 
 Tensor norm_of(const Tensors& tensors, double norm_type, bool error_if_nonfinite) {

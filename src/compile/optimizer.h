@@ -66,6 +66,10 @@ void sgd_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
 // The one of these that an optimiser of that name has.
 using Update = void (*)(const Tensor&, const Tensors&, Tensor, const Numbers&);
 Update update_of(const std::string& name);
+// The same bits for eager steps of large parameters: block after block, so that what one operation
+// wrote is still near when the next one reads it.
+void update_in_blocks(Update update, const Tensor& parameter, const Tensors& state,
+                      const Tensor& gradient, const Numbers& numbers);
 
 // The norm of all tensors together, and what they are multiplied with to have at most `max_norm`.
 Tensor norm_of(const Tensors& tensors, double norm_type = 2, bool error_if_nonfinite = false);

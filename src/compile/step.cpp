@@ -40,7 +40,8 @@ Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip) {
     for (size_t i = 0; i < parameters.size(); i++) {
       const Tensor& gradient = gradients[result.updated.size()];
       result.updated.push_back(gradient.defined());
-      if (gradient.defined()) update(parameters[i], states[i], gradient, numbers);
+      if (gradient.defined())
+        optim::update_in_blocks(update, parameters[i], states[i], gradient, numbers);
     }
   }
   return result;

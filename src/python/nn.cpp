@@ -60,7 +60,7 @@ void optimizer_update(const Optimizer& settings, nb::handle parameters, const nb
     if (step != known) numbers = optim::numbers(settings, known = step);
     Tensors kept;
     for (const std::string& name : names) kept.push_back(state_tensor(state, name, all[i]));
-    update(all[i], kept, all[i].grad(), numbers);
+    optim::update_in_blocks(update, all[i], kept, all[i].grad(), numbers);
   }
 }
 

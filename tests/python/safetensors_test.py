@@ -16,7 +16,8 @@ DTYPES = [fg.uint8, fg.int8, fg.int16, fg.int32, fg.int64, fg.float16, fg.bfloat
 
 def tensors():
     made = {str(dtype): (fg.arange(6).reshape(2, 3) % 2).to(dtype) for dtype in DTYPES}
-    return {**made, "nothing": fg.zeros(0, 2), "number": fg.tensor(1.5), "turned": fg.ones(2, 3).t()}
+    return {**made, "nothing": fg.zeros(0, 2), "number": fg.tensor(1.5),
+            "turned": fg.ones(2, 3).t()}
 
 
 def test_all_dtypes_come_back(tmp_path):

@@ -1,8 +1,25 @@
 """Neural networks: modules, and the functions that they are made of."""
 
-from foregrad.nn import functional, init, modules, parameter, utils  # noqa: F401
-from foregrad.nn.modules import *  # noqa: F401,F403
+import importlib
+
+from foregrad.nn import functional, parameter  # noqa: F401
 from foregrad.nn.parameter import Buffer, Parameter  # noqa: F401
 
-__all__ = [*modules.__all__, "Buffer", "Parameter", "functional", "init", "modules", "parameter",
-           "utils"]
+# Loaded when they are first needed: a program without modules starts faster.
+_LATE = ("init", "modules", "utils")
+
+
+def __getattr__(name):
+    if name in _LATE:
+        return importlib.import_module(f"foregrad.nn.{name}")
+    modules = importlib.import_module("foregrad.nn.modules")
+    if name == "__all__":
+        return [*modules.__all__, *_LATE, "Buffer", "Parameter", "functional", "parameter"]
+    if name not in modules.__all__:
+        raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
+    globals().update({each: getattr(modules, each) for each in modules.__all__})
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *__getattr__("__all__")})
