@@ -23,6 +23,16 @@ std::string joined(const std::string& path, const std::string& name) {
 
 using Seen = std::set<const void*>;
 
+// Each module once, without the names that nobody asks for.
+template <class F>
+void visit_modules(const Module& module, Seen& seen, const F& f) {
+  if (!seen.insert(&module).second) return;
+  f(module);
+  for (const auto& child : module.named_children()) {
+    if (child.value()) visit_modules(*child.value(), seen, f);
+  }
+}
+
 template <class F>
 void walk_from(const std::string& path, const Module& module, Seen& seen, const F& f) {
   if (!seen.insert(&module).second) return;
@@ -132,7 +142,19 @@ OrderedDict<Tensor> Module::named_buffers(bool recurse) const {
   return result;
 }
 
-Tensors Module::parameters(bool recurse) const { return named_parameters(recurse).values(); }
+// Read at every call of compiled code.
+Tensors Module::parameters(bool recurse) const {
+  Tensors result;
+  Seen modules, tensors;
+  visit_modules(*this, modules, [&](const Module& module) {
+    if (!recurse && &module != this) return;
+    for (const auto& [name, tensor] : module.parameters_) {
+      if (tensor.defined() && tensors.insert(tensor.impl()).second) result.push_back(tensor);
+    }
+  });
+  return result;
+}
+
 Tensors Module::buffers(bool recurse) const { return named_buffers(recurse).values(); }
 
 OrderedDict<std::shared_ptr<Module>> Module::named_modules() {
@@ -237,7 +259,8 @@ void Module::apply(const std::function<void(Module&)>& function) {
 
 std::string Module::capture_key() const {
   std::string key = "modes ";
-  walk([&](const std::string&, const Module& module) { key += module.training_ ? 't' : 'e'; });
+  Seen seen;
+  visit_modules(*this, seen, [&](const Module& module) { key += module.training_ ? 't' : 'e'; });
   return key;
 }
 

@@ -36,7 +36,10 @@ TEST(Module, NamesAreInTheOrderOfPyTorch) {
   EXPECT_EQ(block->named_modules().keys(), (Names{"", "norm", "layer"}));
   EXPECT_EQ(block->named_children().keys(), (Names{"norm", "layer"}));
   EXPECT_TRUE(block->named_parameters()["scale"].is_same(block->scale));
-  EXPECT_EQ(block->parameters().size(), 4u);
+  Tensors parameters = block->parameters(), named = block->named_parameters().values();
+  ASSERT_EQ(parameters.size(), 4u);
+  for (size_t i = 0; i < 4; i++) EXPECT_TRUE(parameters[i].is_same(named[i])) << i;
+  EXPECT_EQ(block->parameters(false).size(), 1u);
 }
 
 TEST(Module, AModuleInTwoPlacesIsTrainedOnceAndSavedTwice) {

@@ -113,3 +113,31 @@ def test_parameters_as_one_vector():
     vector = nn.utils.parameters_to_vector(layer.parameters())
     nn.utils.vector_to_parameters(vector.detach() * 0 + 2, layer.parameters())
     assert layer.weight.tolist() == [[2, 2]] and layer.bias.tolist() == [2]
+
+
+def test_attention_is_that_of_its_parts_and_compiles():
+    fg.manual_seed(0)
+    layer, x = nn.MultiheadAttention(8, 2, batch_first=True), fg.randn(3, 5, 8)
+    mask = fg.ones(5, 5).triu(1).bool()
+    out, weights = layer(x, x, x, attn_mask=mask)
+    q, k, v = (part.view(3, 5, 2, 4).transpose(1, 2)
+               for part in F.linear(x, layer.in_proj_weight, layer.in_proj_bias).chunk(3, -1))
+    mixed = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+    assert out.allclose(layer.out_proj(mixed.transpose(1, 2).reshape(3, 5, 8)), atol=1e-6)
+    assert weights.shape == (3, 5, 5) and (weights.triu(1) == 0).all()
+    assert layer(x, x, x, attn_mask=mask, need_weights=False)[0].allclose(out, atol=1e-6)
+    compiled = fg.compile(layer, fullgraph=True)
+    assert compiled(x, x, x, attn_mask=mask)[0].equal(out)
+    with pytest.raises(RuntimeError, match="Need attn_mask if specifying the is_causal hint"):
+        layer(x, x, x, is_causal=True)
+    with pytest.raises(NotImplementedError, match="add_bias_kv and add_zero_attn are not here"):
+        nn.MultiheadAttention(8, 2, add_zero_attn=True)
+
+
+def test_instance_norm_normalises_each_sample():
+    x = fg.randn(2, 3, 4, 4) * 3 + 2
+    out = nn.InstanceNorm2d(3)(x)
+    assert out.mean((2, 3)).abs().max() < 1e-5
+    assert nn.InstanceNorm2d(3)(x[0]).allclose(out[0], atol=1e-6)
+    with pytest.raises(NotImplementedError, match="track_running_stats is not here yet"):
+        nn.InstanceNorm2d(3, track_running_stats=True)

@@ -4,6 +4,9 @@ import io
 import json
 import random
 import struct
+import subprocess
+import sys
+import time
 from collections import OrderedDict
 
 import foregrad as fg
@@ -47,6 +50,25 @@ def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
         safetensors.load_file(tmp_path / "none")
     with pytest.raises(RuntimeError, match="cannot be opened for writing"):
         safetensors.save_file({}, tmp_path / "no" / "model")
+
+
+def test_a_process_that_is_killed_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "model"
+    program = f"""
+import foregrad as fg
+from foregrad import safetensors
+for i in range(10**6):
+    safetensors.save_file({{"a": fg.full((50000,), i), "b": fg.full((50000,), i)}}, {str(path)!r})
+    print(i, flush=True)
+"""
+    draw = random.Random(1)
+    for _ in range(6):
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as writer:
+            writer.stdout.readline()
+            time.sleep(draw.random() * 0.05)
+            writer.kill()
+        loaded = safetensors.load_file(path)
+        assert loaded["a"].equal(loaded["b"]) and (loaded["a"] == loaded["a"][0]).all()
 
 
 def file_of(header, data=b""):

@@ -227,7 +227,8 @@ class Snapshot:
             self._name_members(attributes)
             everything = self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
             if everything:
-                self._visit_dict(attributes, attributes)
+                unread = getattr(kind, "_unread_when_captured", ())
+                self._visit_dict(attributes, [key for key in attributes if key not in unread])
             else:
                 # A name that is not there now may be there later and hide that of the class.
                 for name in self.names:

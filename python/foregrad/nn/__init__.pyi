@@ -35,6 +35,9 @@ from foregrad.nn.modules import GroupNorm as GroupNorm
 from foregrad.nn.modules import Hardtanh as Hardtanh
 from foregrad.nn.modules import HuberLoss as HuberLoss
 from foregrad.nn.modules import Identity as Identity
+from foregrad.nn.modules import InstanceNorm1d as InstanceNorm1d
+from foregrad.nn.modules import InstanceNorm2d as InstanceNorm2d
+from foregrad.nn.modules import InstanceNorm3d as InstanceNorm3d
 from foregrad.nn.modules import KLDivLoss as KLDivLoss
 from foregrad.nn.modules import L1Loss as L1Loss
 from foregrad.nn.modules import LayerNorm as LayerNorm
@@ -49,6 +52,7 @@ from foregrad.nn.modules import Mish as Mish
 from foregrad.nn.modules import Module as Module
 from foregrad.nn.modules import ModuleDict as ModuleDict
 from foregrad.nn.modules import ModuleList as ModuleList
+from foregrad.nn.modules import MultiheadAttention as MultiheadAttention
 from foregrad.nn.modules import NLLLoss as NLLLoss
 from foregrad.nn.modules import ParameterDict as ParameterDict
 from foregrad.nn.modules import ParameterList as ParameterList

@@ -20,6 +20,9 @@ MODULES = [
     ("BatchNorm2d(4, momentum=None)", IMAGE), ("BatchNorm2d(4, affine=False)", IMAGE),
     ("BatchNorm2d(4, track_running_stats=False)", IMAGE), ("BatchNorm2d(4, 1e-2, 0.5)", IMAGE),
     ("BatchNorm2d(4, bias=False)", IMAGE), ("BatchNorm3d(2)", (2, 2, 3, 4, 3)),
+    ("InstanceNorm1d(4)", SIGNAL), ("InstanceNorm2d(4, affine=True)", IMAGE),
+    ("InstanceNorm2d(4, 1e-2, affine=True, bias=False)", IMAGE[1:]),
+    ("InstanceNorm3d(2)", (2, 2, 3, 4, 3)),
     ("Conv1d(4, 6, 3)", SIGNAL), ("Conv1d(4, 6, 3, stride=2, padding=1, dilation=2)", SIGNAL),
     ("Conv1d(4, 4, 3, padding='same', groups=2)", SIGNAL),
     ("Conv2d(4, 6, 3)", IMAGE), ("Conv2d(4, 6, (3, 2), stride=(2, 1), padding=(1, 0))", IMAGE),
@@ -57,6 +60,19 @@ MODULES = [
 EMBEDDINGS = ["Embedding(7, 3)", "Embedding(7, 3, padding_idx=2)",
               "Embedding(7, 3, padding_idx=-1)",
               "Embedding(7, 3, scale_grad_by_freq=True)"]
+# Module, arguments of the call beside three inputs, sizes of these.
+ATTENTIONS = [
+    ("4, 2", "", [(5, 3, 4), (6, 3, 4), (6, 3, 4)]), ("4, 2, bias=False", "", [(5, 3, 4)] * 3),
+    ("4, 4, batch_first=True", "", [(3, 5, 4)] * 3), ("4, 1", "", [(5, 4), (6, 4), (6, 4)]),
+    ("4, 2, kdim=3, vdim=2", "", [(5, 3, 4), (6, 3, 3), (6, 3, 2)]),
+    ("4, 2", "need_weights=False", [(5, 3, 4)] * 3),
+    ("4, 2", "average_attn_weights=False", [(5, 3, 4)] * 3),
+    ("4, 2", "attn_mask=causal", [(5, 3, 4)] * 3),
+    ("4, 2", "attn_mask=causal, is_causal=True, need_weights=False", [(5, 3, 4)] * 3),
+    ("4, 2", "attn_mask=lib.zeros(6, 5, 5) + lib.arange(5)", [(5, 3, 4)] * 3),
+    ("4, 2", "key_padding_mask=padding", [(5, 3, 4)] * 3),
+    ("4, 2", "key_padding_mask=padding, attn_mask=causal, need_weights=False", [(5, 3, 4)] * 3),
+]
 # Text, input, target: sizes, or the number of classes for whole numbers below it.
 LOSSES = [(f"{name}({more})", ROWS, ROWS) for name in (
     "MSELoss", "L1Loss", "SmoothL1Loss", "HuberLoss") for more in (
@@ -89,7 +105,7 @@ PRINTED = [
 # Modules whose first values are compared: mean, spread, bounds.
 BEGINNINGS = ["Linear(300, 200)", "Linear(50, 2000)", "Conv1d(20, 40, 5)", "Conv2d(20, 40, 3)",
               "Conv2d(16, 32, 3, groups=4)", "Embedding(300, 50)", "ConvTranspose2d(20, 30, 3)",
-              "LayerNorm(30)", "BatchNorm2d(30)", "GroupNorm(3, 30)"]
+              "LayerNorm(30)", "BatchNorm2d(30)", "GroupNorm(3, 30)", "MultiheadAttention(60, 2)"]
 FILLS = ["uniform_(t, -1, 3)", "normal_(t, 1, 2)", "constant_(t, 3)", "ones_(t)", "zeros_(t)",
          "eye_(t)", "xavier_uniform_(t)", "xavier_uniform_(t, 2)", "xavier_normal_(t)",
          "kaiming_uniform_(t)", "kaiming_uniform_(t, 0.5, 'fan_out')",
@@ -164,6 +180,22 @@ def module_cases(lib):
         yield case("module", text, observe(lib, made(lib, text), places, draw=draw))
 
 
+def attention_cases(lib):
+    draw = numpy.random.default_rng(4)
+    scope = {"lib": lib, "causal": lib.ones(5, 5).triu(1).bool(),
+             "padding": lib.tensor([[False] * 5, [False, False, False, True, True], [False] * 5])}
+    for text, more, sizes in ATTENTIONS:
+        module = made(lib, f"MultiheadAttention({text})")
+        loaded = fill(lib, module, draw)
+        inputs = [input_of(lib, size, draw) for size in sizes]
+        out, weights = module(*inputs, **eval(f"dict({more})", scope))
+        (out * lib.tensor(numbers(tuple(out.shape), draw).tolist())).sum().backward()
+        yield case("module", f"MultiheadAttention({text}) with {more}", {
+            "loaded": loaded, "printed": repr(module), "out": listed(out),
+            "weights": listed(weights), "input": [listed(x.grad) for x in inputs],
+            "gradients": {n: listed(p.grad) for n, p in module.named_parameters()}})
+
+
 def loss_cases(lib):
     draw = numpy.random.default_rng(2)
     for text, sizes, target in LOSSES:
@@ -183,7 +215,8 @@ def loss_cases(lib):
 
 def signature_cases(lib):
     """Names and defaults of all arguments."""
-    kinds = sorted({text.split("(")[0] for text, *_ in [*MODULES, *LOSSES]} | {"Embedding"})
+    kinds = sorted({text.split("(")[0] for text, *_ in [*MODULES, *LOSSES]}
+                   | {"Embedding", "MultiheadAttention"})
     for kind in kinds:
         found = inspect.signature(getattr(lib.nn, kind).__init__).parameters.values()
         names = [p.name for p in found if p.name not in ("min_value", "max_value")]
@@ -214,6 +247,7 @@ def first_values(lib):
 
 def cases(lib):
     yield from module_cases(lib)
+    yield from attention_cases(lib)
     yield from loss_cases(lib)
     yield from signature_cases(lib)
     for text in PRINTED:
