@@ -116,7 +116,8 @@ def test_what_is_refused():
             (lambda: optim.SGD(p), TypeError, "should be an iterable of Tensors or dicts"),
             (lambda: optim.Adam([p], differentiable=True), NotImplementedError, "differentiable"),
             (lambda: optim.AdamW([p], capturable=True), NotImplementedError, "capturable"),
-            (lambda: optim.AdamW([p], lr="fast"), TypeError, "")]:
+            (lambda: optim.AdamW([p], lr="fast"), TypeError, "AdamW: expected numbers, two betas"),
+            (lambda: optim.SGD([p], momentum="x"), TypeError, "got {'lr': 0.001, 'momentum': 'x'")]:
         with pytest.raises(error) as found:
             make()
         assert text in str(found.value)

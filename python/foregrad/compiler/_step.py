@@ -4,6 +4,7 @@ import dataclasses
 import functools
 
 from foregrad import _C
+from foregrad._settings import native_settings
 from foregrad.compiler._compile import _name, compile
 from foregrad.compiler._step_groups import as_groups
 
@@ -57,11 +58,7 @@ class SGD:
 
 def _native(kind, settings):
     """The library's own settings, which it checks."""
-    try:
-        return getattr(_C, kind.__name__)(**settings)
-    except TypeError:
-        raise TypeError(f"{kind.__name__}: expected numbers, two betas and bools, got "
-                        f"{settings}") from None
+    return native_settings(kind.__name__, settings)
 
 
 def _detached(leaf):

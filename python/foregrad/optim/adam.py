@@ -1,6 +1,6 @@
 """Adam and AdamW."""
 
-from foregrad import _C
+from foregrad._settings import native_settings
 from foregrad.optim.optimizer import NativeOptimizer, refuse_modes
 
 __all__ = ["Adam", "AdamW"]
@@ -10,8 +10,6 @@ _NAMES = ("lr", "betas", "eps", "weight_decay", "amsgrad", "maximize")
 
 class Adam(NativeOptimizer):
     """Adam: steps scaled by running means of gradients and of their squares."""
-
-    _settings = _C.Adam, _NAMES
 
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0,
                  amsgrad=False, *, foreach=None, maximize=False, capturable=False,
@@ -24,8 +22,8 @@ class Adam(NativeOptimizer):
             "decoupled_weight_decay": decoupled_weight_decay})
 
     def _native(self, group):
-        kind = _C.AdamW if group["decoupled_weight_decay"] else _C.Adam
-        return kind(**{name: group[name] for name in _NAMES})
+        kind = "AdamW" if group["decoupled_weight_decay"] else "Adam"
+        return native_settings(kind, {name: group[name] for name in _NAMES})
 
 
 class AdamW(Adam):

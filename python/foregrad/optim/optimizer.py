@@ -5,6 +5,7 @@ import functools
 from collections import OrderedDict, defaultdict
 
 from foregrad import _C
+from foregrad._settings import native_settings
 from foregrad.autograd._modes import enable_grad
 from foregrad.nn.modules._global_hooks import register_in
 from foregrad.nn.modules._members import typename
@@ -157,11 +158,11 @@ def _with_hooks(step):
 class NativeOptimizer(Optimizer):
     """An optimiser whose formula the library has: one native call updates a whole group."""
 
-    _settings = ()  # the native class, and those of the group's settings that it takes
+    _settings = ()  # the name of the native class, and the settings of a group that it takes
 
     def _native(self, group):
         kind, names = self._settings
-        return kind(**{name: group[name] for name in names})
+        return native_settings(kind, {name: group[name] for name in names})
 
     def add_param_group(self, param_group):
         if isinstance(param_group, dict):

@@ -9,7 +9,7 @@ __all__ = ["SGD"]
 class SGD(NativeOptimizer):
     """Stochastic gradient descent, with momentum if wanted."""
 
-    _settings = _C.SGD, ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
+    _settings = "SGD", ("lr", "momentum", "dampening", "weight_decay", "nesterov", "maximize")
 
     def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False, *,
                  maximize=False, foreach=None, differentiable=False, fused=None):
