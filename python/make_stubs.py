@@ -48,7 +48,8 @@ def import_package(module):
         native = importlib.util.module_from_spec(spec)
         sys.modules["foregrad._C"] = native
         spec.loader.exec_module(native)
-    importlib.import_module("foregrad.compiler")  # loaded late, but a name of the package
+    for late in ("compiler", "optim", "safetensors", "serialization"):  # names of the package too
+        importlib.import_module(f"foregrad.{late}")
     return importlib.import_module("foregrad")
 
 

@@ -83,11 +83,27 @@ def compile(model=None, **options):
     return compile_now(model, **options)
 
 
+# Loaded when they are first needed.
+_LATE = ("compiler", "optim", "safetensors", "serialization")
+
+
 def __getattr__(name):
-    if name == "compiler":
+    if name in _LATE:
         import importlib
-        return importlib.import_module("foregrad.compiler")
+        return importlib.import_module(f"foregrad.{name}")
     raise AttributeError(f"module 'foregrad' has no attribute '{name}'")
+
+
+def save(obj, f):
+    """Writes nested dictionaries, lists and tuples of tensors, numbers and texts to a file."""
+    from foregrad.serialization import save as save_now
+    save_now(obj, f)
+
+
+def load(f, map_location=None, *, weights_only=True):
+    """What save() wrote; of another safetensors file the tensors by name."""
+    from foregrad.serialization import load as load_now
+    return load_now(f, map_location, weights_only=weights_only)
 
 
 def set_default_dtype(d):

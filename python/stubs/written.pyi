@@ -13,6 +13,8 @@ from foregrad.autograd import no_grad as no_grad
 from foregrad.autograd import set_grad_enabled as set_grad_enabled
 from foregrad.autograd.graph import GradientEdge, Node
 from foregrad.compiler import compile as compile
+from foregrad.serialization import load as load
+from foregrad.serialization import save as save
 from foregrad.utils.hooks import RemovableHandle
 
 __version__: str

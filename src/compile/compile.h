@@ -4,8 +4,8 @@
 //   Tensor y = step(x, w);   // captured; further calls of that kind run the captured code
 //
 // Arguments are read again at every call, and so are the parameters() of the callable and of
-// arguments. Anything else that the callable holds is fixed when it is captured;
-// CompileOptions::check finds what changed.
+// arguments; their capture_key() is part of what decides which captured code fits. Anything else
+// that the callable holds is fixed when it is captured; CompileOptions::check finds what changed.
 #pragma once
 
 #include <memory>
@@ -103,6 +103,8 @@ class CompiledFunction {
     (visit_tensors(args, key, add), ...);
     (add_parameters(parameters, args), ...);
     add_parameters(parameters, function_);
+    ((key += capture_key_of(args)), ...);
+    key += capture_key_of(function_);
     auto flat = call_version(*versions_, key, tensors, parameters, [&](const Tensors& inside) {
       return traced<Result>(inside, key.constant_numbers, args...);
     });

@@ -18,6 +18,13 @@ concept HasParameters = requires(const T& t) {
   { t.parameters() } -> std::convertible_to<Tensors>;
 };
 
+// What else an object decides: of modules, whether they are in training.
+template <class T>
+std::string capture_key_of(const T& value) {
+  if constexpr (requires { std::string(value.capture_key()); }) return value.capture_key();
+  return {};
+}
+
 // Everything besides tensors that decides what a call does.
 struct Key : std::string {
   bool constant_numbers = false;  // the function asks for the values of floating numbers

@@ -24,12 +24,20 @@ struct AdamW {
   bool amsgrad = false, maximize = false;
 };
 
+// As AdamW, but weight_decay is added to the gradient.
+struct Adam {
+  double lr = 1e-3;
+  std::array<double, 2> betas = {0.9, 0.999};
+  double eps = 1e-8, weight_decay = 0;
+  bool amsgrad = false, maximize = false;
+};
+
 struct SGD {
   double lr = 1e-3, momentum = 0, dampening = 0, weight_decay = 0;
   bool nesterov = false, maximize = false;
 };
 
-using Optimizer = std::variant<AdamW, SGD>;
+using Optimizer = std::variant<AdamW, SGD, Adam>;
 
 namespace optim {
 
@@ -40,14 +48,32 @@ void check(const Optimizer& settings);  // refuses what PyTorch refuses
 // What an optimiser keeps per parameter, by PyTorch's names: tensors like the parameter.
 std::vector<std::string> state_names(const Optimizer& settings);
 
+bool counts_steps(const Optimizer& settings);  // whether numbers depend on all of them
+const char* name(const Optimizer& settings);
+
 // Of the `step`-th update of a parameter, counted from 1.
 Numbers numbers(const AdamW& settings, int64_t step);
+Numbers numbers(const Adam& settings, int64_t step);
 Numbers numbers(const SGD& settings, int64_t step);
-// Writes the parameter and its state, without recording. Both begin as zeros.
+Numbers numbers(const Optimizer& settings, int64_t step);
+// Writes the parameter and its state, without recording. State begins as zeros. adamw_update is
+// that of Adam too.
 void adamw_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
                   const Numbers& numbers);
 void sgd_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
                 const Numbers& numbers);
+
+// The one of these that an optimiser of that name has.
+using Update = void (*)(const Tensor&, const Tensors&, Tensor, const Numbers&);
+Update update_of(const std::string& name);
+// The same bits for eager steps of large parameters: block after block, so that what one operation
+// wrote is still near when the next one reads it.
+void update_in_blocks(Update update, const Tensor& parameter, const Tensors& state,
+                      const Tensor& gradient, const Numbers& numbers);
+
+// The norm of all tensors together, and what they are multiplied with to have at most `max_norm`.
+Tensor norm_of(const Tensors& tensors, double norm_type = 2, bool error_if_nonfinite = false);
+Tensor scale_for(const Tensor& norm, const Scalar& max_norm);
 
 // clip_grad_norm_ and clip_grad_value_ for gradients that are not written to; undefined ones are
 // left out. Returns the norm before.

@@ -36,40 +36,46 @@ Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip) {
   if (max_norm) result.norm = optim::clip_norm(gradients, *max_norm, error_if_nonfinite);
   if (limit) optim::clip_value(gradients, *limit);
   for (const auto& [name, numbers, parameters, states] : rules) {
-    auto update = name == "AdamW" ? optim::adamw_update : optim::sgd_update;
+    optim::Update update = optim::update_of(name);
     for (size_t i = 0; i < parameters.size(); i++) {
       const Tensor& gradient = gradients[result.updated.size()];
       result.updated.push_back(gradient.defined());
-      if (gradient.defined()) update(parameters[i], states[i], gradient, numbers);
+      if (gradient.defined())
+        optim::update_in_blocks(update, parameters[i], states[i], gradient, numbers);
     }
   }
   return result;
 }
 
-StepState::StepState(std::vector<ParameterGroup> groups) : groups_(std::move(groups)) {
-  std::set<const TensorImpl*> known;
-  for (size_t i = 0; i < groups_.size(); i++) {
-    optim::check(groups_[i].optimizer);
-    for (const Tensor& parameter : groups_[i].parameters) {
-      if (!parameter.is_leaf()) {
-        fail(ErrorKind::value,
-             "compile_step: can't optimize a non-leaf Tensor; parameters are tensors that no "
-             "function with a gradient computed");
-      }
-      if (!known.insert(parameter.impl()).second) {
-        fail(ErrorKind::value,
-             "compile_step: a parameter of sizes {} is given twice: some parameters appear in more "
-             "than one parameter group, or twice in one",
-             text(parameter.sizes()));
-      }
-      slots_.push_back({parameter, i});
-    }
-  }
+StepState::StepState(std::vector<ParameterGroup> groups, std::string who) : who_(std::move(who)) {
+  for (ParameterGroup& group : groups) add_group(std::move(group));
   if (slots_.empty()) {
     fail(ErrorKind::value,
-         "compile_step: optimizer got an empty parameter list; pass the tensors that are to be "
-         "trained");
+         "{}: optimizer got an empty parameter list; pass the tensors that are to be trained",
+         who_);
   }
+}
+
+void StepState::add_group(ParameterGroup group) {
+  optim::check(group.optimizer);
+  std::set<const TensorImpl*> known;
+  for (const Slot& slot : slots_) known.insert(slot.parameter.impl());
+  for (const Tensor& parameter : group.parameters) {
+    if (!parameter.is_leaf()) {
+      fail(ErrorKind::value,
+           "{}: can't optimize a non-leaf Tensor; parameters are tensors that no function with a "
+           "gradient computed",
+           who_);
+    }
+    if (!known.insert(parameter.impl()).second) {
+      fail(ErrorKind::value,
+           "{}: a parameter of sizes {} is given twice: some parameters appear in more than one "
+           "parameter group, or twice in one",
+           who_, text(parameter.sizes()));
+    }
+  }
+  for (const Tensor& parameter : group.parameters) slots_.push_back({parameter, groups_.size()});
+  groups_.push_back(std::move(group));
 }
 
 void StepState::set_lr(double lr) {
@@ -89,30 +95,32 @@ void StepState::prepare(Slot& slot) const {
 
 // Steps that have equal numbers count as one: of SGD only the first is special, if at all.
 static int64_t counted_steps(const Optimizer& optimizer, int64_t steps) {
-  if (std::holds_alternative<AdamW>(optimizer)) return steps;
+  if (optim::counts_steps(optimizer)) return steps;
   return std::get<SGD>(optimizer).momentum == 0 ? 0 : std::min<int64_t>(steps, 1);
 }
 
 static Rule empty_rule(const Optimizer& optimizer, int64_t step) {
-  auto of = [&](const auto& settings) { return optim::numbers(settings, step); };
-  bool adamw = std::holds_alternative<AdamW>(optimizer);
-  return {adamw ? "AdamW" : "SGD", std::visit(of, optimizer), {}, {}};
+  return {optim::name(optimizer), optim::numbers(optimizer, step), {}, {}};
 }
 
 void StepState::prepare_call() {
   if (is_capturing()) {
-    fail("compile_step: a step is a program of its own; call it outside of compiled functions");
+    fail("{}: a step is a program of its own; call it outside of compiled functions", who_);
   }
   for (const ParameterGroup& group : groups_) optim::check(group.optimizer);
-  bool any = false;
   for (Slot& slot : slots_) {
     if (slot.parameter.requires_grad()) prepare(slot);
-    any |= slot.parameter.requires_grad();
   }
-  if (any) return;
+}
+
+void StepState::check_trained() const {
+  for (const Slot& slot : slots_) {
+    if (slot.parameter.requires_grad()) return;
+  }
   fail(ErrorKind::value,
-       "compile_step: none of the parameters requires a gradient; call requires_grad_() on what is "
-       "to be trained");
+       "{}: none of the parameters requires a gradient; call requires_grad_() on what is to be "
+       "trained",
+       who_);
 }
 
 Rules StepState::next_rules() {
@@ -154,7 +162,7 @@ StepState::Named StepState::state(size_t parameter) const {
   for (size_t i = 0; i < std::min(names.size(), slot.state.size()); i++) {
     result[names[i]] = slot.state[i];
   }
-  if (std::holds_alternative<AdamW>(optimizer)) {
+  if (optim::counts_steps(optimizer)) {
     result["step"] = full({}, static_cast<double>(slot.steps), kFloat32);
   }
   return result;
@@ -186,9 +194,8 @@ void StepState::load(size_t parameter, const Named& state) {
     }
     slot.state[i].copy_(value.detach());
   }
-  slot.steps = std::holds_alternative<AdamW>(optimizer)
-                   ? static_cast<int64_t>(find("step").item().to_double())
-                   : 1;
+  slot.steps =
+      optim::counts_steps(optimizer) ? static_cast<int64_t>(find("step").item().to_double()) : 1;
 }
 
 size_t StepState::place_of(const Tensor& parameter) const {
@@ -196,9 +203,9 @@ size_t StepState::place_of(const Tensor& parameter) const {
     if (slots_[i].parameter.is_same(parameter)) return i;
   }
   fail(ErrorKind::value,
-       "compile_step: a tensor of sizes {} is no parameter of this step; pass one of those that "
-       "the step was made with",
-       text(parameter.sizes()));
+       "{}: a tensor of sizes {} is no parameter of this step; pass one of those that the step was "
+       "made with",
+       who_, text(parameter.sizes()));
 }
 
 }  // namespace fg::compiler

@@ -49,13 +49,17 @@ Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip);
 // The parameters of a step, what their optimisers keep, and how often each was updated.
 class StepState {
  public:
-  explicit StepState(std::vector<ParameterGroup> groups);
+  // `who` has the parameters, for messages.
+  explicit StepState(std::vector<ParameterGroup> groups, std::string who = "compile_step");
+  void add_group(ParameterGroup group);
 
   std::vector<ParameterGroup>& groups() { return groups_; }
+  size_t count() const { return slots_.size(); }  // of parameters
   void set_lr(double lr);
   // What the next call does. Makes state that is not there yet.
   Rules next_rules();
   void advance(const std::vector<int>& updated);  // after it; as apply_rules returned it
+  void check_trained() const;                     // refuses parameters that all are frozen
 
   // By PyTorch's names; empty before the first update. Parameters count through all groups.
   using Named = std::map<std::string, Tensor>;
@@ -74,6 +78,7 @@ class StepState {
   void prepare_call();
 
   std::vector<ParameterGroup> groups_;
+  std::string who_;
   std::vector<Slot> slots_;
   std::vector<size_t> order_;  // of the parameters in the rules that came last
 };
@@ -102,6 +107,7 @@ struct StepBody {
     if constexpr (HasParameters<F>) return loss.parameters();
     return {};
   }
+  std::string capture_key() const { return capture_key_of(loss); }
 };
 
 template <class F>
@@ -116,6 +122,7 @@ class CompiledStep {
   // What the loss function returns, detached: the loss, or containers that begin with it.
   template <class... Args>
   auto operator()(const Args&... args) {
+    state_->check_trained();
     auto [result, norm, updated] = run_(state_->next_rules(), clip_of(options), args...);
     state_->advance(updated);
     grad_norm_ = norm;

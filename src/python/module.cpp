@@ -31,6 +31,7 @@ NB_MODULE(_C, module) {
   add_autograd(module);
   add_capture(module);
   add_step(module);
+  add_nn(module);
   add_compiled(module);
   add_cache(module);
 }

@@ -124,6 +124,16 @@ void add_step(nb::module_& module) {
           },
           nb::arg("lr"), nb::arg("betas"), nb::arg("eps"), nb::arg("weight_decay"),
           nb::arg("amsgrad"), nb::arg("maximize"));
+  nb::class_<Adam>(module, "Adam")
+      .def(
+          "__init__",
+          [](Adam* self, double lr, std::array<double, 2> betas, double eps, double weight_decay,
+             bool amsgrad, bool maximize) {
+            new (self) Adam{lr, betas, eps, weight_decay, amsgrad, maximize};
+            optim::check(*self);
+          },
+          nb::arg("lr"), nb::arg("betas"), nb::arg("eps"), nb::arg("weight_decay"),
+          nb::arg("amsgrad"), nb::arg("maximize"));
   nb::class_<SGD>(module, "SGD")
       .def(
           "__init__",
@@ -137,6 +147,7 @@ void add_step(nb::module_& module) {
   nb::class_<StepState>(module, "StepState")
       .def("__init__", make_state, nb::arg("groups"), nb::arg("optimizers"))
       .def("set_optimizers", set_optimizers)
+      .def("check_trained", &StepState::check_trained)
       .def("next_rules", [](StepState& self) { return rules_for_python(self.next_rules()); })
       .def("advance", &StepState::advance)
       .def("state", state_of)

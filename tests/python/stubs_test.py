@@ -8,7 +8,10 @@ import sys
 from pathlib import Path
 
 import foregrad as fg
-import foregrad.compiler  # noqa: F401  loaded when it is first asked for
+import foregrad.compiler  # noqa: F401  loaded when they are first asked for
+import foregrad.optim  # noqa: F401
+import foregrad.safetensors  # noqa: F401
+import foregrad.serialization  # noqa: F401
 import pytest
 
 pytest.importorskip("mypy")
@@ -60,6 +63,22 @@ with fg.no_grad(), fg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: 
 (first,) = fg.autograd.grad(Double.apply(x).sum(), x, create_graph=True)
 named = fg.autograd.grad(loss, {"x": x})["x"]
 epsilon: float = fg.finfo(fg.float32).eps
+
+class Net(fg.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = fg.nn.Sequential(fg.nn.Linear(2, 3), fg.nn.ReLU())
+
+    def forward(self, x: fg.Tensor) -> fg.Tensor:
+        return self.layers(x)
+
+net = Net().double().train()
+optimizer = fg.optim.AdamW(net.parameters(), lr=1e-3, betas=(0.8, 0.9))
+schedule = fg.optim.lr_scheduler.CosineAnnealingLR(optimizer, T_max=10)
+fg.nn.utils.clip_grad_norm_(net.parameters(), 1.0)
+fg.safetensors.save_file(net.state_dict(), "model.safetensors", {"step": "1"})
+fg.save({"model": net.state_dict()}, "checkpoint")
+print(net.load_state_dict(fg.load("checkpoint")["model"]).missing_keys, schedule.get_last_lr())
 ok: bool = fg.autograd.gradcheck(fg.sin, x) and fg.equal(x, first)
 """
 
@@ -77,7 +96,10 @@ WRONG_LINES = {
     'fg.ones(2).backward(create_graph=1.5)': "arg-type",
     'fg.nn.functional.relu(x=1)': "call-arg",
     'fg.ones(2).grad.sum()': "union-attr",
-    'fg.optim.SGD': "attr-defined",
+    'fg.optim.RMSprop': "attr-defined",
+    'fg.nn.Linear("2", 3)': "arg-type",
+    'fg.optim.AdamW(3)': "arg-type",
+    'fg.nn.Linear(2, 3, out=1)': "call-arg",
     'fg.sum(fg.ones(2), keep=True)': "call-overload",
 }
 
@@ -170,8 +192,11 @@ def test_the_stub_of_a_class_has_what_the_class_has(package, name):
 
 
 @pytest.mark.parametrize("name", ["autograd", "autograd.function", "autograd.gradcheck",
-                                  "autograd.graph", "nn", "nn.functional", "nn.parameter",
-                                  "utils", "utils.hooks"])
+                                  "autograd.graph", "nn", "nn.functional", "nn.init", "nn.modules",
+                                  "nn.modules.container", "nn.modules.module",
+                                  "nn.modules.parameters", "nn.parameter", "nn.utils", "optim",
+                                  "optim.lr_scheduler", "optim.optimizer", "safetensors",
+                                  "serialization", "utils", "utils.hooks"])
 def test_stubs_of_submodules_have_their_names(package, name):
     module = importlib.import_module(f"foregrad.{name}")
     path = package / "foregrad" / name.replace(".", "/")

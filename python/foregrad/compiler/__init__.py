@@ -20,10 +20,10 @@ from foregrad.compiler._aot import (  # noqa: F401
     min_cut_rematerialization_partition,
     nop,
 )
-from foregrad.compiler._step import SGD, AdamW, CompiledStep, compile_step  # noqa: F401
+from foregrad.compiler._step import SGD, Adam, AdamW, CompiledStep, compile_step  # noqa: F401
 
 __all__ = ["CaptureError", "Compiled", "compile", "counters", "aot_function", "aot_module",
            "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
            "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
-           "SGD", "AdamW", "CompiledStep", "compile_step", "cache_stats", "load_cache_artifacts",
-           "save_cache_artifacts"]
+           "SGD", "Adam", "AdamW", "CompiledStep", "compile_step", "cache_stats",
+           "load_cache_artifacts", "save_cache_artifacts"]

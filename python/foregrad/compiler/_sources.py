@@ -210,15 +210,25 @@ class Snapshot:
         for name in names & value.__globals__.keys():
             self._add("entry", value.__globals__, name)
 
+    def _name_members(self, attributes):
+        """What a module holds is called as an attribute of the module."""
+        for name in ("_parameters", "_buffers", "_modules"):
+            if isinstance(attributes.get(name), dict):
+                self._prefixes[id(attributes[name])] = self._prefixes[id(attributes)]
+
     def _visit_object(self, value):
         kind = value if isinstance(value, type) else type(value)
+        for more in getattr(kind, "_read_when_captured", ()):
+            self._queue.append(more)
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self._originals.append((attributes, dict(attributes)))
             self._prefixes[id(attributes)] = f"{self._paths.get(id(value), '?')}."
+            self._name_members(attributes)
             everything = self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
             if everything:
-                self._visit_dict(attributes, attributes)
+                unread = getattr(kind, "_unread_when_captured", ())
+                self._visit_dict(attributes, [key for key in attributes if key not in unread])
             else:
                 # A name that is not there now may be there later and hide that of the class.
                 for name in self.names:

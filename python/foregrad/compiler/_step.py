@@ -4,6 +4,7 @@ import dataclasses
 import functools
 
 from foregrad import _C
+from foregrad._settings import native_settings
 from foregrad.compiler._compile import _name, compile
 from foregrad.compiler._step_groups import as_groups
 
@@ -18,6 +19,21 @@ class AdamW:
     betas: tuple = (0.9, 0.999)
     eps: float = 1e-8
     weight_decay: float = 1e-2
+    amsgrad: bool = False
+    maximize: bool = False
+
+    def __post_init__(self):
+        _native(type(self), vars(self))
+
+
+@dataclasses.dataclass
+class Adam:
+    """The settings of torch.optim.Adam."""
+
+    lr: float = 1e-3
+    betas: tuple = (0.9, 0.999)
+    eps: float = 1e-8
+    weight_decay: float = 0.0
     amsgrad: bool = False
     maximize: bool = False
 
@@ -42,11 +58,7 @@ class SGD:
 
 def _native(kind, settings):
     """The library's own settings, which it checks."""
-    try:
-        return getattr(_C, kind.__name__)(**settings)
-    except TypeError:
-        raise TypeError(f"{kind.__name__}: expected numbers, two betas and bools, got "
-                        f"{settings}") from None
+    return native_settings(kind.__name__, settings)
 
 
 def _detached(leaf):
@@ -73,8 +85,9 @@ class CompiledStep:
 
     def __init__(self, loss_fn, params, optimizer, clip_norm, clip_value, error_if_nonfinite,
                  options):
-        if type(optimizer) not in (AdamW, SGD):
-            raise TypeError("compile_step: expected an optimizer AdamW(...) or SGD(...), got "
+        if type(optimizer) not in (AdamW, Adam, SGD):
+            raise TypeError("compile_step: expected an optimizer AdamW(...), Adam(...) or "
+                            "SGD(...) of foregrad.compiler, got "
                             f"{type(optimizer).__name__}")
         if not callable(loss_fn):
             raise TypeError(f"compile_step: expected a loss function, got {type(loss_fn).__name__}")
@@ -93,6 +106,7 @@ class CompiledStep:
     def __call__(self, *args, **kwargs):
         clip = _C.step_clip(self.clip_norm, self.clip_value, self.error_if_nonfinite)
         self._state.set_optimizers(self._optimizers())
+        self._state.check_trained()
         rules = self._state.next_rules()
         result, self.grad_norm, updated = self._run(rules, clip, args, kwargs)
         self._state.advance(updated)

@@ -1,4 +1,25 @@
-"""Functions of neural networks."""
+"""Neural networks: modules, and the functions that they are made of."""
 
-from foregrad.nn import functional  # noqa: F401
+import importlib
+
+from foregrad.nn import functional, parameter  # noqa: F401
 from foregrad.nn.parameter import Buffer, Parameter  # noqa: F401
+
+# Loaded when they are first needed: a program without modules starts faster.
+_LATE = ("init", "modules", "utils")
+
+
+def __getattr__(name):
+    if name in _LATE:
+        return importlib.import_module(f"foregrad.nn.{name}")
+    modules = importlib.import_module("foregrad.nn.modules")
+    if name == "__all__":
+        return [*modules.__all__, *_LATE, "Buffer", "Parameter", "functional", "parameter"]
+    if name not in modules.__all__:
+        raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
+    globals().update({each: getattr(modules, each) for each in modules.__all__})
+    return globals()[name]
+
+
+def __dir__():
+    return sorted({*globals(), *__getattr__("__all__")})

@@ -1,0 +1,159 @@
+"""torch.nn.init: ways to fill parameters. Values come from our own random numbers."""
+
+import math
+import warnings
+
+from foregrad import _C
+from foregrad.autograd._modes import no_grad
+
+__all__ = ["calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
+           "normal_", "ones_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
+           "zeros_"]
+
+_GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4,
+          **{f"conv{kind}{n}d": 1 for kind in ("", "_transpose") for n in (1, 2, 3)}}
+
+
+def calculate_gain(nonlinearity, param=None):
+    """The scale that keeps the variance through a function."""
+    if nonlinearity in _GAINS:
+        return _GAINS[nonlinearity]
+    if nonlinearity != "leaky_relu":
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    if param is None:
+        param = 0.01
+    elif isinstance(param, bool) or not isinstance(param, (int, float)):
+        raise ValueError(f"negative_slope {param} not a valid number")
+    return math.sqrt(2.0 / (1 + param ** 2))
+
+
+@no_grad()
+def uniform_(tensor, a=0.0, b=1.0, generator=None):
+    """Values between a and b."""
+    return tensor.uniform_(a, b, generator=generator)
+
+
+@no_grad()
+def normal_(tensor, mean=0.0, std=1.0, generator=None):
+    """Values of a normal distribution."""
+    return tensor.normal_(mean, std, generator=generator)
+
+
+def _below(x):
+    """The part of a normal distribution that is below x."""
+    return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
+
+
+@no_grad()
+def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+    """Values of a normal distribution that are between a and b."""
+    if mean < a - 2 * std or mean > b + 2 * std:
+        warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The "
+                      "distribution of values may be incorrect.", stacklevel=2)
+    low, high = _below((a - mean) / std), _below((b - mean) / std)
+    tensor.uniform_(2 * low - 1, 2 * high - 1, generator=generator)
+    tensor.copy_(_erfinv(tensor))
+    return tensor.mul_(std * math.sqrt(2.0)).add_(mean).clamp_(min=a, max=b)
+
+
+def _erfinv(x):
+    """The inverse of erf: a first guess, then Newton's method on erf, in double."""
+    y = x.double().clamp(-1 + 1e-15, 1 - 1e-15)
+    log = (1 - y * y).log()
+    part = 2 / (math.pi * 0.147) + log / 2
+    guess = y.sign() * ((part * part - log / 0.147).sqrt() - part).sqrt()
+    for _ in range(3):
+        guess = guess - (guess.erf() - y) / (2 / math.sqrt(math.pi) * (-guess * guess).exp())
+    return guess
+
+
+@no_grad()
+def constant_(tensor, val):
+    """One value everywhere."""
+    return tensor.fill_(val)
+
+
+def ones_(tensor):
+    """Ones."""
+    return constant_(tensor, 1.0)
+
+
+def zeros_(tensor):
+    """Zeros."""
+    return constant_(tensor, 0.0)
+
+
+@no_grad()
+def eye_(tensor):
+    """The identity matrix."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return tensor.copy_(_C._functions.eye(*tensor.shape, dtype=tensor.dtype))
+
+
+@no_grad()
+def dirac_(tensor, groups=1):
+    """A convolution that passes its input through."""
+    if tensor.dim() not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    if tensor.shape[0] % groups != 0:
+        raise ValueError("dim 0 must be divisible by groups")
+    each = tensor.shape[0] // groups
+    centre = tuple(size // 2 for size in tensor.shape[2:])
+    tensor.zero_()
+    for group in range(groups):
+        for i in range(min(each, tensor.shape[1])):
+            tensor[(group * each + i, i, *centre)] = 1
+    return tensor
+
+
+def _calculate_fan_in_and_fan_out(tensor):
+    """How many inputs an output has, and how many outputs an input."""
+    if tensor.dim() < 2:
+        raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 "
+                         "dimensions")
+    field = math.prod(tensor.shape[2:])
+    return tensor.shape[1] * field, tensor.shape[0] * field
+
+
+def _calculate_correct_fan(tensor, mode):
+    mode = mode.lower()
+    if mode not in ("fan_in", "fan_out"):
+        raise ValueError(f"Mode {mode} not supported, please use one of ['fan_in', 'fan_out']")
+    return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
+
+
+def xavier_uniform_(tensor, gain=1.0, generator=None):
+    """Uniform values by Glorot."""
+    bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def xavier_normal_(tensor, gain=1.0, generator=None):
+    """Normal values by Glorot."""
+    std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    return normal_(tensor, 0.0, std, generator)
+
+
+def _kaiming(tensor, a, mode, nonlinearity):
+    """The standard deviation by He; None where there is nothing to fill."""
+    if 0 in tensor.shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        return None
+    fan = _calculate_correct_fan(tensor, mode)
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Uniform values by He."""
+    std = _kaiming(tensor, a, mode, nonlinearity)
+    if std is None:
+        return tensor
+    bound = math.sqrt(3.0) * std
+    return uniform_(tensor, -bound, bound, generator)
+
+
+def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+    """Normal values by He."""
+    std = _kaiming(tensor, a, mode, nonlinearity)
+    return tensor if std is None else normal_(tensor, 0.0, std, generator)

@@ -1,0 +1,105 @@
+"""BatchNorm1d, BatchNorm2d and BatchNorm3d."""
+
+from foregrad import _C
+from foregrad import _types as types
+from foregrad.nn import functional as F
+from foregrad.nn import init
+from foregrad.nn.modules.linear import made_parameter
+from foregrad.nn.modules.module import Module
+
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+
+
+class _BatchNorm(Module):
+    """Normalises channels over the batch in training, with running statistics otherwise."""
+
+    _version = 2
+    _ranks = ()
+
+    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True,
+                 track_running_stats=True, device=None, dtype=None, *, bias=True):
+        super().__init__()
+        self.num_features, self.eps, self.momentum = num_features, eps, momentum
+        self.affine, self.track_running_stats = affine, track_running_stats
+        for name, wanted in (("weight", True), ("bias", bias)):
+            made = made_parameter((num_features,), device, dtype) if affine and wanted else None
+            self.register_parameter(name, made)
+        make = _C._functions.zeros
+        tracked = {"running_mean": make((num_features,), dtype=dtype, device=device),
+                   "running_var": make((num_features,), dtype=dtype, device=device),
+                   "num_batches_tracked": make((), dtype=types.int64, device=device)}
+        for name, buffer in tracked.items():
+            self.register_buffer(name, buffer if track_running_stats else None)
+        self.reset_parameters()
+
+    def reset_running_stats(self):
+        """Statistics of mean zero and variance one."""
+        if self.track_running_stats:
+            self.running_mean.zero_()
+            self.running_var.fill_(1)
+            self.num_batches_tracked.zero_()
+
+    def reset_parameters(self):
+        """Scales by one, shifts by zero, forgets the statistics."""
+        self.reset_running_stats()
+        if self.weight is not None:
+            init.ones_(self.weight)
+        if self.bias is not None:
+            init.zeros_(self.bias)
+
+    def _check_input_dim(self, input):
+        if input.dim() not in self._ranks:
+            expected = " or ".join(f"{rank}D" for rank in self._ranks)
+            raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
+
+    def _average_factor(self):
+        """How much this batch counts; without a momentum all batches count alike."""
+        if not (self.training and self.track_running_stats):
+            return 0.0 if self.momentum is None else self.momentum
+        if self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+        if self.momentum is None:
+            return 1.0 / self.num_batches_tracked.item()
+        return self.momentum
+
+    def forward(self, input):
+        self._check_input_dim(input)
+        factor = self._average_factor()
+        of_batch = self.training or (self.running_mean is None and self.running_var is None)
+        tracked = not self.training or self.track_running_stats
+        return F.batch_norm(input, self.running_mean if tracked else None,
+                            self.running_var if tracked else None, self.weight, self.bias,
+                            of_batch, factor, self.eps)
+
+    def extra_repr(self):
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+                f"affine={self.affine}, bias={self.bias is not None}, "
+                f"track_running_stats={self.track_running_stats}")
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys,
+                              unexpected_keys, error_msgs):
+        # Files from before the count was kept.
+        key = prefix + "num_batches_tracked"
+        version = local_metadata.get("version", None)
+        if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
+                                      unexpected_keys, error_msgs)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Batch normalisation of (N, C) or (N, C, L)."""
+
+    _ranks = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Batch normalisation of (N, C, H, W)."""
+
+    _ranks = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Batch normalisation of (N, C, D, H, W)."""
+
+    _ranks = (5,)

@@ -1,0 +1,154 @@
+"""Convolutions."""
+
+import math
+
+from foregrad.nn import functional as F
+from foregrad.nn import init
+from foregrad.nn.modules.linear import made_parameter
+from foregrad.nn.modules.module import Module
+
+__all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
+
+_PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
+
+
+class _Conv(Module):
+    """What all convolutions have; `_rank` is the number of spatial dimensions."""
+
+    _rank = 0
+    _transposed = False
+    _function = None
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride, padding, dilation,
+                 output_padding, groups, bias, padding_mode, device, dtype):
+        super().__init__()
+        _check(in_channels, out_channels, groups, padding_mode)
+        self.in_channels, self.out_channels = in_channels, out_channels
+        self.kernel_size, self.stride = self._sizes(kernel_size), self._sizes(stride)
+        self.padding = padding if isinstance(padding, str) else self._sizes(padding)
+        self.dilation, self.output_padding = self._sizes(dilation), self._sizes(output_padding)
+        self.transposed, self.groups = self._transposed, groups
+        self.padding_mode = padding_mode
+        self._check_padding()
+        channels = ((in_channels, out_channels // groups) if self._transposed
+                    else (out_channels, in_channels // groups))
+        self.weight = made_parameter((*channels, *self.kernel_size), device, dtype)
+        self.register_parameter(
+            "bias", made_parameter((out_channels,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def _sizes(self, value):
+        return (value,) * self._rank if isinstance(value, int) else tuple(value)
+
+    def _check_padding(self):
+        if not isinstance(self.padding, str):
+            return
+        if self.padding not in ("same", "valid"):
+            raise ValueError(f"Invalid padding string '{self.padding}', should be one of "
+                             "{'same', 'valid'}")
+        if self.padding == "same" and any(step != 1 for step in self.stride):
+            raise ValueError("padding='same' is not supported for strided convolutions")
+
+    def reset_parameters(self):
+        """Draws weight and bias anew: uniform, within 1 / sqrt(inputs of an output)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            fan_in, _ = init._calculate_fan_in_and_fan_out(self.weight)
+            if fan_in != 0:
+                bound = 1 / math.sqrt(fan_in)
+                init.uniform_(self.bias, -bound, bound)
+
+    def extra_repr(self):
+        text = (f"{self.in_channels}, {self.out_channels}, kernel_size={self.kernel_size}, "
+                f"stride={self.stride}")
+        if self.padding != (0,) * len(self.padding):
+            text += f", padding={self.padding}"
+        if self.dilation != (1,) * self._rank:
+            text += f", dilation={self.dilation}"
+        if self.output_padding != (0,) * self._rank:
+            text += f", output_padding={self.output_padding}"
+        if self.groups != 1:
+            text += f", groups={self.groups}"
+        if self.bias is None:
+            text += ", bias=False"
+        if self.padding_mode != "zeros":
+            text += f", padding_mode={self.padding_mode}"
+        return text
+
+
+def _check(in_channels, out_channels, groups, padding_mode):
+    if groups <= 0:
+        raise ValueError("groups must be a positive integer")
+    if in_channels % groups != 0:
+        raise ValueError("in_channels must be divisible by groups")
+    if out_channels % groups != 0:
+        raise ValueError("out_channels must be divisible by groups")
+    if padding_mode not in _PADDING_MODES:
+        raise ValueError(f"padding_mode must be one of {_PADDING_MODES}, but got "
+                         f"padding_mode='{padding_mode}'")
+    if padding_mode != "zeros":
+        raise NotImplementedError(f"padding_mode='{padding_mode}' is not here yet; pad the input "
+                                  "and convolve without padding")
+
+
+class _Forward(_Conv):
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
+                 groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
+                         groups, bias, padding_mode, device, dtype)
+
+    def forward(self, input):
+        return type(self)._function(input, self.weight, self.bias, self.stride, self.padding,
+                                    self.dilation, self.groups)
+
+
+class Conv1d(_Forward):
+    """A convolution of (N, C, L)."""
+
+    _rank, _function = 1, staticmethod(F.conv1d)
+
+
+class Conv2d(_Forward):
+    """A convolution of (N, C, H, W)."""
+
+    _rank, _function = 2, staticmethod(F.conv2d)
+
+
+class Conv3d(_Forward):
+    """A convolution of (N, C, D, H, W)."""
+
+    _rank, _function = 3, staticmethod(F.conv3d)
+
+
+class _Transposed(_Conv):
+    _transposed = True
+
+    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,
+                 output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
+                 device=None, dtype=None):
+        if padding_mode != "zeros":
+            raise ValueError(f"Only \"zeros\" padding mode is supported for {type(self).__name__}")
+        super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation,
+                         output_padding, groups, bias, padding_mode, device, dtype)
+
+    def forward(self, input):
+        return type(self)._function(input, self.weight, self.bias, self.stride, self.padding,
+                                    self.output_padding, self.groups, self.dilation)
+
+
+class ConvTranspose1d(_Transposed):
+    """The gradient of Conv1d with respect to its input, as a module."""
+
+    _rank, _function = 1, staticmethod(F.conv_transpose1d)
+
+
+class ConvTranspose2d(_Transposed):
+    """The gradient of Conv2d with respect to its input, as a module."""
+
+    _rank, _function = 2, staticmethod(F.conv_transpose2d)
+
+
+class ConvTranspose3d(_Transposed):
+    """The gradient of Conv3d with respect to its input, as a module."""
+
+    _rank, _function = 3, staticmethod(F.conv_transpose3d)

@@ -1,0 +1,52 @@
+"""Identity and Linear."""
+
+import math
+
+from foregrad import _C
+from foregrad.nn import functional as F
+from foregrad.nn import init
+from foregrad.nn.modules.module import Module
+from foregrad.nn.parameter import Parameter
+
+__all__ = ["Identity", "Linear"]
+
+
+def made_parameter(shape, device=None, dtype=None):
+    """A parameter that is not filled yet."""
+    return Parameter(_C._functions.empty(shape, dtype=dtype, device=device))
+
+
+class Identity(Module):
+    """Returns its input; takes any arguments."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        return input
+
+
+class Linear(Module):
+    """x @ weight.T + bias."""
+
+    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        self.weight = made_parameter((out_features, in_features), device, dtype)
+        self.register_parameter(
+            "bias", made_parameter((out_features,), device, dtype) if bias else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Draws weight and bias anew: uniform, within 1 / sqrt(in_features)."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None:
+            bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input):
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self):
+        return (f"in_features={self.in_features}, out_features={self.out_features}, "
+                f"bias={self.bias is not None}")

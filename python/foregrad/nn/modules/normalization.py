@@ -1,0 +1,98 @@
+"""LayerNorm, RMSNorm and GroupNorm."""
+
+from foregrad.nn import functional as F
+from foregrad.nn import init
+from foregrad.nn.modules.linear import made_parameter
+from foregrad.nn.modules.module import Module
+
+__all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
+
+
+def _as_shape(sizes):
+    return (sizes,) if isinstance(sizes, int) else tuple(sizes)
+
+
+class LayerNorm(Module):
+    """Normalises over the last dimensions, then scales and shifts."""
+
+    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True,
+                 device=None, dtype=None):
+        super().__init__()
+        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
+        for name, wanted in (("weight", True), ("bias", bias)):
+            made = made_parameter(self.normalized_shape, device, dtype) if (
+                elementwise_affine and wanted) else None
+            self.register_parameter(name, made)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Scales by one, shifts by zero."""
+        _reset(self)
+
+    def forward(self, input):
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        return (f"{self.normalized_shape}, eps={self.eps}, "
+                f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}")
+
+
+class RMSNorm(Module):
+    """Divides by the root of the mean square over the last dimensions, then scales."""
+
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None,
+                 dtype=None):
+        super().__init__()
+        self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
+        self.elementwise_affine = elementwise_affine
+        self.register_parameter("weight", made_parameter(self.normalized_shape, device, dtype)
+                                if elementwise_affine else None)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Scales by one."""
+        if self.elementwise_affine:
+            init.ones_(self.weight)
+
+    def forward(self, x):
+        return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
+
+    def extra_repr(self):
+        return (f"{self.normalized_shape}, eps={self.eps}, "
+                f"elementwise_affine={self.elementwise_affine}")
+
+
+class GroupNorm(Module):
+    """Normalises groups of channels, then scales and shifts each channel."""
+
+    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None,
+                 *, bias=True):
+        super().__init__()
+        if num_channels % num_groups != 0:
+            raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups "
+                             f"({num_groups})")
+        self.num_groups, self.num_channels = num_groups, num_channels
+        self.eps, self.affine = eps, affine
+        for name, wanted in (("weight", True), ("bias", bias)):
+            made = made_parameter((num_channels,), device, dtype) if affine and wanted else None
+            self.register_parameter(name, made)
+        self.reset_parameters()
+
+    def reset_parameters(self):
+        """Scales by one, shifts by zero."""
+        _reset(self)
+
+    def forward(self, input):
+        return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
+
+    def extra_repr(self):
+        return (f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}, "
+                f"bias={self.bias is not None}")
+
+
+def _reset(module):
+    if module.weight is not None:
+        init.ones_(module.weight)
+    if module.bias is not None:
+        init.zeros_(module.bias)

@@ -1,0 +1,157 @@
+"""ParameterList and ParameterDict."""
+
+import operator
+from collections.abc import Iterable, Mapping
+
+from foregrad import _C
+from foregrad.nn.modules.module import Module
+from foregrad.nn.parameter import Parameter
+
+__all__ = ["ParameterDict", "ParameterList"]
+
+Tensor = _C.Tensor
+
+
+def _as_parameter(value):
+    plain = isinstance(value, Tensor) and not isinstance(value, Parameter)
+    return Parameter(value) if plain else value
+
+
+def _described(value, kind_of):
+    if not isinstance(value, Tensor):
+        return f"Object of type: {type(value).__name__}"
+    kind = "Parameter" if isinstance(value, Parameter) else "Tensor"
+    return f"{kind} containing: [{kind_of(value)} of size {'x'.join(map(str, value.shape))}]"
+
+
+class _Parameters(Module):
+    _kind_of = None
+
+    def extra_repr(self):
+        return "\n".join(f"  ({key}): {_described(value, type(self)._kind_of)}"
+                         for key, value in self._pairs())
+
+    def __call__(self, *args, **kwargs):
+        raise RuntimeError(f"{type(self).__name__} should not be called.")
+
+
+class ParameterList(_Parameters):
+    """A list of parameters; tensors become parameters."""
+
+    _kind_of = operator.attrgetter("dtype")
+
+    def __init__(self, values=None):
+        super().__init__()
+        self._size = 0
+        if values is not None:
+            self.extend(values)
+
+    def _key(self, index):
+        index = operator.index(index)
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of range")
+        return str(index % len(self))
+
+    def _pairs(self):
+        return enumerate(self)
+
+    def __getitem__(self, idx):
+        if isinstance(idx, slice):
+            return type(self)([self[i] for i in range(len(self))[idx]])
+        return getattr(self, self._key(idx))
+
+    def __setitem__(self, idx, param):
+        setattr(self, self._key(idx), _as_parameter(param))
+
+    def __len__(self):
+        return self._size
+
+    def __iter__(self):
+        return iter([self[i] for i in range(len(self))])
+
+    def __iadd__(self, parameters):
+        return self.extend(parameters)
+
+    def append(self, value):
+        """Adds a parameter at the end."""
+        self._size += 1
+        self[self._size - 1] = value
+        return self
+
+    def extend(self, values):
+        """Adds parameters at the end."""
+        if not isinstance(values, Iterable) or isinstance(values, Tensor):
+            raise TypeError("ParameterList.extend should be called with an iterable, but got "
+                            f"{type(values).__name__}")
+        for value in list(values):
+            self.append(value)
+        return self
+
+
+class ParameterDict(_Parameters):
+    """A dictionary of parameters; tensors become parameters."""
+
+    _kind_of = operator.methodcaller("type")
+
+    def __init__(self, parameters=None):
+        super().__init__()
+        self._keys = {}
+        if parameters is not None:
+            self.update(parameters)
+
+    def _pairs(self):
+        return self.items()
+
+    def __getitem__(self, key):
+        if key not in self._keys:
+            raise KeyError(key)
+        return getattr(self, key)
+
+    def __setitem__(self, key, value):
+        if not isinstance(key, str):
+            raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a "
+                            f"string (type is '{type(key).__name__}').")
+        self._keys[key] = None
+        setattr(self, key, _as_parameter(value))
+
+    def __delitem__(self, key):
+        del self._keys[key]
+        delattr(self, key)
+
+    def __len__(self):
+        return len(self._keys)
+
+    def __iter__(self):
+        return iter(self._keys)
+
+    def __contains__(self, key):
+        return key in self._keys
+
+    def keys(self):
+        """The names."""
+        return self._keys.keys()
+
+    def values(self):
+        """The parameters."""
+        return [self[key] for key in self._keys]
+
+    def items(self):
+        """Names and parameters."""
+        return [(key, self[key]) for key in self._keys]
+
+    def get(self, key, default=None):
+        """A parameter, or the default."""
+        return self[key] if key in self else default
+
+    def pop(self, key):
+        """Removes a parameter and returns it."""
+        value = self[key]
+        del self[key]
+        return value
+
+    def update(self, parameters):
+        """Adds parameters from a dictionary or from pairs."""
+        pairs = (parameters.items() if isinstance(parameters, (Mapping, ParameterDict))
+                 else parameters)
+        for key, value in pairs:
+            self[key] = value

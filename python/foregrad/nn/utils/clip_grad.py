@@ -1,0 +1,52 @@
+"""Clipping of gradients."""
+
+from foregrad import _C
+from foregrad.autograd._modes import no_grad
+
+Tensor = _C.Tensor
+
+
+def _listed(parameters):
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+@no_grad()
+def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """The norm of all tensors together, as if they were one vector."""
+    tensors = _listed(tensors)
+    if not tensors:
+        return _C._functions.zeros(())
+    norm = _C._functions.linalg_vector_norm
+    total = norm(_C._functions.stack([norm(t, norm_type) for t in tensors]), norm_type)
+    if error_if_nonfinite and not total.isfinite():
+        raise RuntimeError(
+            f"The total norm of order {float(norm_type)} for gradients from `parameters` is "
+            "non-finite, so it cannot be clipped. To disable this error and scale the gradients by "
+            "the non-finite norm anyway, set `error_if_nonfinite=False`")
+    return total
+
+
+@no_grad()
+def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+    """Scales gradients, given the norm that they have together."""
+    scale = ((total_norm + 1e-6).reciprocal() * float(max_norm)).clamp(max=1.0)
+    for parameter in _listed(parameters):
+        if parameter.grad is not None:
+            parameter.grad.mul_(scale)
+
+
+def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+    """Scales gradients so that their norm is at most max_norm; returns the norm before."""
+    parameters = _listed(parameters)
+    grads = [p.grad for p in parameters if p.grad is not None]
+    total = get_total_norm(grads, norm_type, error_if_nonfinite)
+    clip_grads_with_norm_(parameters, max_norm, total)
+    return total
+
+
+@no_grad()
+def clip_grad_value_(parameters, clip_value, foreach=None):
+    """Limits every element of the gradients to [-clip_value, clip_value]."""
+    for parameter in _listed(parameters):
+        if parameter.grad is not None:
+            parameter.grad.clamp_(-float(clip_value), float(clip_value))

@@ -1,0 +1,19 @@
+"""All parameters of a model as one vector, and back."""
+
+from foregrad import _C
+
+
+def parameters_to_vector(parameters):
+    """One vector of all elements, one parameter after the other."""
+    return _C._functions.cat([parameter.view(-1) for parameter in parameters])
+
+
+def vector_to_parameters(vec, parameters):
+    """Puts the parts of a vector into parameters."""
+    if not isinstance(vec, _C.Tensor):
+        raise TypeError(f"expected foregrad.Tensor, but got: {type(vec).__name__}")
+    start = 0
+    for parameter in parameters:
+        end = start + parameter.numel()
+        parameter.data = vec[start:end].view_as(parameter).data
+        start = end

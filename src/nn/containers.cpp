@@ -1,0 +1,34 @@
+#include "nn/containers.h"
+
+#include "base/fail.h"
+#include "ops/activation.h"
+#include "ops/dropout.h"
+#include "ops/pooling.h"
+#include "ops/softmax.h"
+#include "ops/unary.h"
+#include "ops/views.h"
+
+namespace fg::nn {
+
+void ModuleListImpl::fail_kind(size_t place) {
+  fail(ErrorKind::type, "ModuleList: the module at place {} is of another kind", place);
+}
+
+DropoutImpl::DropoutImpl(double p) : p(p) {
+  if (p >= 0 && p <= 1) return;
+  fail(ErrorKind::value, "dropout probability has to be between 0 and 1, but got {}", p);
+}
+
+Tensor DropoutImpl::forward(const Tensor& input) const { return dropout(input, p, is_training()); }
+Tensor ReLUImpl::forward(const Tensor& input) const { return relu(input); }
+Tensor GELUImpl::forward(const Tensor& input) const { return gelu(input, approximate); }
+Tensor SiLUImpl::forward(const Tensor& input) const { return silu(input); }
+Tensor TanhImpl::forward(const Tensor& input) const { return tanh(input); }
+Tensor SigmoidImpl::forward(const Tensor& input) const { return sigmoid(input); }
+Tensor SoftmaxImpl::forward(const Tensor& input) const { return softmax(input, dim); }
+Tensor FlattenImpl::forward(const Tensor& input) const { return input.flatten(start_dim, end_dim); }
+Tensor MaxPool2dImpl::forward(const Tensor& input) const {
+  return max_pool2d(input, Dims{kernel_size}, Dims{stride}, Dims{padding});
+}
+
+}  // namespace fg::nn

@@ -1,0 +1,87 @@
+// Optimisers that take one step at a time, as torch::optim: they read `.grad` of their parameters.
+//
+//   fg::optim::AdamW optimizer(model->parameters(), {.lr = 3e-4});
+//   optimizer.zero_grad();
+//   loss.backward();
+//   optimizer.step();
+//
+// The formulas are those of fg::compile_step, which does all of it as one program: equal bits.
+#pragma once
+
+#include <functional>
+
+#include "compile/step.h"
+#include "nn/ordered_dict.h"
+
+namespace fg::optim {
+
+class Optimizer {
+ public:
+  Optimizer(std::vector<ParameterGroup> groups, std::string name);
+  virtual ~Optimizer() = default;
+
+  void zero_grad(bool set_to_none = true);
+  // Updates the parameters that have a gradient.
+  void step();
+  // The closure computes the loss anew, with gradients.
+  Tensor step(const std::function<Tensor()>& closure);
+
+  // Settings may be changed at any time.
+  std::vector<ParameterGroup>& param_groups() { return state_.groups(); }
+  void add_param_group(ParameterGroup group) { state_.add_group(std::move(group)); }
+  double lr() const;                             // of the first group
+  void set_lr(double lr) { state_.set_lr(lr); }  // of all groups
+  Tensors parameters() const;
+
+  // What was kept for each parameter, by number and PyTorch's name: "0.exp_avg". Settings of the
+  // groups are not part of it.
+  OrderedDict<Tensor> state_dict() const;
+  void load_state_dict(const OrderedDict<Tensor>& state);
+
+ private:
+  mutable compiler::StepState state_;
+};
+
+class AdamW : public Optimizer {
+ public:
+  explicit AdamW(Tensors parameters, const fg::AdamW& settings = {})
+      : Optimizer({{std::move(parameters), settings}}, "AdamW") {}
+  explicit AdamW(std::vector<ParameterGroup> groups) : Optimizer(std::move(groups), "AdamW") {}
+};
+
+class Adam : public Optimizer {
+ public:
+  explicit Adam(Tensors parameters, const fg::Adam& settings = {})
+      : Optimizer({{std::move(parameters), settings}}, "Adam") {}
+  explicit Adam(std::vector<ParameterGroup> groups) : Optimizer(std::move(groups), "Adam") {}
+};
+
+class SGD : public Optimizer {
+ public:
+  explicit SGD(Tensors parameters, const fg::SGD& settings = {})
+      : Optimizer({{std::move(parameters), settings}}, "SGD") {}
+  explicit SGD(std::vector<ParameterGroup> groups) : Optimizer(std::move(groups), "SGD") {}
+};
+
+// The rate of a step: up in a straight line for `warmup` steps, then down along a cosine until
+// `total`, and `low` after that.
+struct CosineSchedule {
+  double high, low = 0;
+  int64_t warmup = 0, total = 1;
+  double operator()(int64_t step) const;  // counted from 0
+};
+
+}  // namespace fg::optim
+
+namespace fg::nn::utils {
+
+// Scales the gradients of parameters so that their norm is at most max_norm; the norm before.
+Tensor clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type = 2,
+                       bool error_if_nonfinite = false);
+void clip_grad_value_(const Tensors& parameters, double clip_value);
+
+// All elements as one vector, and back.
+Tensor parameters_to_vector(const Tensors& parameters);
+void vector_to_parameters(const Tensor& vector, const Tensors& parameters);
+
+}  // namespace fg::nn::utils

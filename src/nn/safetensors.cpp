@@ -1,0 +1,170 @@
+#include "nn/safetensors.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "base/atomic_file.h"
+#include "base/fail.h"
+#include "nn/safetensors_header.h"
+#include "ops/copy.h"
+#include "ops/create.h"
+
+namespace fg {
+
+namespace {
+
+using nn::kLengthBytes;
+using nn::SafeTensorsHeader;
+using Entry = SafeTensorsFile::Entry;
+
+// Where each tensor goes: by dtype, then by name, as the reference writer does it.
+SafeTensorsHeader placed(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
+  std::vector<std::pair<std::string, Tensor>> order;
+  for (const auto& item : tensors) {
+    if (!item.value().defined()) {
+      fail(ErrorKind::value, "save_safetensors: '{}' is no tensor", item.key());
+    }
+    if (item.key() == "__metadata__") {
+      fail(ErrorKind::value, "save_safetensors: a tensor cannot be called '__metadata__'");
+    }
+    order.emplace_back(item.key(), item.value());
+  }
+  std::sort(order.begin(), order.end(), [](const auto& a, const auto& b) {
+    int place_a = nn::order_of(a.second.dtype()), place_b = nn::order_of(b.second.dtype());
+    return place_a != place_b ? place_a > place_b : a.first < b.first;
+  });
+  SafeTensorsHeader header{{}, metadata};
+  size_t start = 0;
+  for (const auto& [name, tensor] : order) {
+    size_t bytes = static_cast<size_t>(tensor.numel()) * item_size(tensor.dtype());
+    header.entries.insert(name, {tensor.dtype(), tensor.sizes(), start, bytes});
+    start += bytes;
+  }
+  return header;
+}
+
+// Calls write(data, size) for the header and for each tensor.
+template <class F>
+void write_all(const OrderedDict<Tensor>& tensors, const Metadata& metadata, const F& write) {
+  SafeTensorsHeader header = placed(tensors, metadata);
+  std::string text = nn::header_text(header);
+  write(text.data(), text.size());
+  for (const auto& item : header.entries) {
+    Tensor tensor = tensors[item.key()].detach().contiguous();
+    write(tensor.data_ptr(), item.value().bytes);
+  }
+}
+
+void read_exactly(int descriptor, void* to, size_t size, size_t from, const std::string& path) {
+  char* next = static_cast<char*>(to);
+  while (size > 0) {
+    ssize_t count = pread(descriptor, next, size, static_cast<off_t>(from));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) {
+      int error = errno;
+      fail("safetensors: '{}' cannot be read: {}", path, std::strerror(error));
+    }
+    if (count == 0) fail(ErrorKind::value, "safetensors: '{}' ends early; it has changed", path);
+    next += count;
+    from += static_cast<size_t>(count);
+    size -= static_cast<size_t>(count);
+  }
+}
+
+// Of a bool only 0 and 1 are values.
+void normalise(const Tensor& tensor) {
+  if (tensor.dtype() != kBool) return;
+  auto* byte = static_cast<unsigned char*>(tensor.data_ptr());
+  for (int64_t i = 0; i < tensor.numel(); i++) byte[i] = byte[i] != 0;
+}
+
+}  // namespace
+
+void save_safetensors(const OrderedDict<Tensor>& tensors, const std::string& path,
+                      const Metadata& metadata) {
+  AtomicFile file(path);
+  write_all(tensors, metadata, [&](const void* data, size_t size) { file.write(data, size); });
+  file.commit();
+}
+
+std::string save_safetensors_bytes(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
+  std::string result;
+  write_all(tensors, metadata, [&](const void* data, size_t size) {
+    result.append(static_cast<const char*>(data), size);
+  });
+  return result;
+}
+
+SafeTensors load_safetensors_bytes(std::string_view bytes) {
+  const std::string where = "the bytes";
+  size_t length = nn::header_length(bytes, bytes.size(), where);
+  std::string_view data = bytes.substr(kLengthBytes + length);
+  SafeTensorsHeader header =
+      nn::parse_header(bytes.substr(kLengthBytes, length), data.size(), where);
+  SafeTensors result{{}, std::move(header.metadata)};
+  for (const auto& item : header.entries) {
+    const Entry& entry = item.value();
+    Tensor tensor = empty(entry.sizes, entry.dtype);
+    if (entry.bytes > 0) std::memcpy(tensor.data_ptr(), data.data() + entry.start, entry.bytes);
+    normalise(tensor);
+    result.tensors.insert(item.key(), tensor);
+  }
+  return result;
+}
+
+SafeTensors load_safetensors(const std::string& path) {
+  SafeTensorsFile file(path);
+  SafeTensors result{{}, file.metadata()};
+  for (const auto& item : file.entries()) {
+    result.tensors.insert(item.key(), file.read(item.key()));
+  }
+  return result;
+}
+
+SafeTensorsFile::SafeTensorsFile(const std::string& path) : path_(path) {
+  descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  struct stat about{};
+  if (descriptor_ < 0 || fstat(descriptor_, &about) != 0) {
+    int error = errno;
+    fail("safetensors: '{}' cannot be opened: {}", path, std::strerror(error));
+  }
+  try {
+    if (!S_ISREG(about.st_mode)) {
+      fail(ErrorKind::value, "safetensors: '{}' is no regular file", path);
+    }
+    auto size = static_cast<size_t>(about.st_size);
+    std::string first(std::min(size, kLengthBytes), '\0');
+    read_exactly(descriptor_, first.data(), first.size(), 0, path);
+    std::string where = "'" + path + "'";
+    size_t length = nn::header_length(first, size, where);
+    std::string json(length, '\0');
+    read_exactly(descriptor_, json.data(), length, kLengthBytes, path);
+    data_ = kLengthBytes + length;
+    SafeTensorsHeader header = nn::parse_header(json, size - data_, where);
+    entries_ = std::move(header.entries);
+    metadata_ = std::move(header.metadata);
+  } catch (...) {
+    close(descriptor_);
+    throw;
+  }
+}
+
+SafeTensorsFile::~SafeTensorsFile() { close(descriptor_); }
+
+Tensor SafeTensorsFile::read(std::string_view name) const {
+  const Entry* entry = entries_.find(name);
+  if (!entry) {
+    fail(ErrorKind::index, "safetensors: there is no tensor '{}' in '{}'", name, path_);
+  }
+  Tensor tensor = empty(entry->sizes, entry->dtype);
+  read_exactly(descriptor_, tensor.data_ptr(), entry->bytes, data_ + entry->start, path_);
+  normalise(tensor);
+  return tensor;
+}
+
+}  // namespace fg

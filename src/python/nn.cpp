@@ -1,0 +1,123 @@
+// What foregrad.optim and foregrad.safetensors are made of.
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
+
+#include "compile/optimizer.h"
+#include "nn/safetensors.h"
+#include "ops/copy.h"
+#include "ops/create.h"
+#include "python/arguments.h"
+#include "python/bindings.h"
+#include "python/face.h"
+#include "python/types.h"
+
+namespace fg::python {
+
+namespace {
+
+// A tensor of an optimiser's state; made as zeros when it is not there.
+Tensor state_tensor(nb::dict& state, const std::string& name, const Tensor& parameter) {
+  nb::str key(name.c_str());
+  if (state.contains(key) && !state[key].is_none()) return nb::cast<Tensor>(state[key]);
+  Tensor made = zeros_like(parameter).detach();
+  state[key] = nb::steal(wrap(made));
+  return made;
+}
+
+// Which step comes next, counted from 1; noted in the state where PyTorch notes it.
+int64_t next_step(const Optimizer& settings, nb::dict& state, const std::string& first_name) {
+  if (!optim::counts_steps(settings)) {
+    if (first_name.empty()) return 1;
+    nb::str key(first_name.c_str());
+    return state.contains(key) && !state[key].is_none() ? 2 : 1;
+  }
+  if (!state.contains("step")) state["step"] = nb::steal(wrap(zeros({}, kFloat32)));
+  nb::object kept = state["step"];
+  if (!is_tensor(kept.ptr())) {  // a number, as old files have it
+    int64_t steps = static_cast<int64_t>(nb::cast<double>(kept)) + 1;
+    state["step"] = nb::steal(wrap(full({}, static_cast<double>(steps), kFloat32)));
+    return steps;
+  }
+  Tensor count = nb::cast<Tensor>(kept);
+  int64_t steps = static_cast<int64_t>(count.item().to_double()) + 1;
+  NoGradGuard no_grad;
+  count.fill_(static_cast<double>(steps));
+  return steps;
+}
+
+// One step of all parameters, each with its dictionary of state; all have gradients.
+void optimizer_update(const Optimizer& settings, nb::handle parameters, const nb::list& states) {
+  Tensors all = tensors_of(parameters.ptr(), optim::name(settings));
+  std::vector<std::string> names = optim::state_names(settings);
+  optim::Update update = optim::update_of(optim::name(settings));
+  optim::Numbers numbers;
+  int64_t known = 0;
+  for (size_t i = 0; i < all.size(); i++) {
+    nb::dict state = nb::cast<nb::dict>(states[i]);
+    int64_t step = next_step(settings, state, names.empty() ? "" : names[0]);
+    if (step != known) numbers = optim::numbers(settings, known = step);
+    Tensors kept;
+    for (const std::string& name : names) kept.push_back(state_tensor(state, name, all[i]));
+    optim::update_in_blocks(update, all[i], kept, all[i].grad(), numbers);
+  }
+}
+
+// ---- safetensors
+
+OrderedDict<Tensor> named_tensors(const nb::dict& given) {
+  OrderedDict<Tensor> result;
+  for (auto [name, value] : given) {
+    if (!nb::isinstance<nb::str>(name) || !is_tensor(value.ptr())) {
+      throw nb::type_error("safetensors: expected a dictionary of names and tensors");
+    }
+    result.insert(nb::cast<std::string>(name), nb::cast<Tensor>(value));
+  }
+  return result;
+}
+
+nb::dict as_dict(const OrderedDict<Tensor>& tensors) {
+  nb::dict result;
+  for (const auto& item : tensors) {
+    result[nb::str(item.key().data(), item.key().size())] = nb::steal(wrap(item.value()));
+  }
+  return result;
+}
+
+nb::bytes save_bytes(const nb::dict& tensors, const Metadata& metadata) {
+  std::string text = save_safetensors_bytes(named_tensors(tensors), metadata);
+  return nb::bytes(text.data(), text.size());
+}
+
+nb::tuple load_bytes(const nb::bytes& data) {
+  SafeTensors loaded = load_safetensors_bytes({data.c_str(), data.size()});
+  return nb::make_tuple(as_dict(loaded.tensors), loaded.metadata);
+}
+
+nb::tuple entry_of(const SafeTensorsFile& self, const std::string& name) {
+  const auto& entry = self.entries()[name];
+  return nb::make_tuple(nb::borrow(dtype_object(entry.dtype)), size_object(entry.sizes));
+}
+
+}  // namespace
+
+void add_nn(nb::module_& module) {
+  module.def("optimizer_update", optimizer_update);
+  module.def("safetensors_save",
+             [](const nb::dict& tensors, const std::string& path, const Metadata& metadata) {
+               save_safetensors(named_tensors(tensors), path, metadata);
+             });
+  module.def("safetensors_save_bytes", save_bytes);
+  module.def("safetensors_load_bytes", load_bytes);
+  nb::class_<SafeTensorsFile>(module, "SafeTensorsFile")
+      .def(nb::init<const std::string&>())
+      .def("keys", [](const SafeTensorsFile& self) { return self.entries().keys(); })
+      .def("metadata", &SafeTensorsFile::metadata)
+      .def("entry", entry_of)
+      .def("read", [](const SafeTensorsFile& self, const std::string& name) {
+        return nb::steal(wrap(self.read(name)));
+      });
+}
+
+}  // namespace fg::python

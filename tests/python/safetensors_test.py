@@ -1,0 +1,143 @@
+"""foregrad.safetensors, save and load: files are read as they were written, or refused."""
+
+import io
+import json
+import random
+import struct
+import subprocess
+import sys
+import time
+from collections import OrderedDict
+
+import foregrad as fg
+import pytest
+from foregrad import safetensors
+
+DTYPES = [fg.uint8, fg.int8, fg.int16, fg.int32, fg.int64, fg.float16, fg.bfloat16, fg.float32,
+          fg.float64, fg.bool]
+
+
+def tensors():
+    made = {str(dtype): (fg.arange(6).reshape(2, 3) % 2).to(dtype) for dtype in DTYPES}
+    return {**made, "nothing": fg.zeros(0, 2), "number": fg.tensor(1.5),
+            "turned": fg.ones(2, 3).t()}
+
+
+def test_all_dtypes_come_back(tmp_path):
+    path = tmp_path / "all.safetensors"
+    safetensors.save_file(tensors(), path, {"step": "3"})
+    loaded = safetensors.load_file(path)
+    for name, tensor in tensors().items():
+        assert loaded[name].dtype is tensor.dtype and loaded[name].equal(tensor)
+    with safetensors.safe_open(path, framework="pt", device="cpu") as file:
+        assert file.metadata() == {"step": "3"} and set(file.keys()) == set(tensors())
+        assert file.get_tensor("number").item() == 1.5
+        part = file.get_slice("turned")
+        assert part.get_shape() == [3, 2] and part[1:, 0].tolist() == [1, 1]
+    assert [p.name for p in tmp_path.iterdir()] == ["all.safetensors"]
+    assert safetensors.load(path.read_bytes())["number"].item() == 1.5
+
+
+def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
+    path = tmp_path / "model"
+    safetensors.save_file({"x": fg.ones(1)}, path)
+    with pytest.raises(ValueError, match="Key `y` is invalid, expected foregrad.Tensor"):
+        safetensors.save_file({"x": fg.zeros(1), "y": 3}, path)
+    with pytest.raises(TypeError, match="the metadata has 'a': 3; expected texts"):
+        safetensors.save_file({}, path, {"a": 3})
+    assert safetensors.load_file(path)["x"].item() == 1
+    with pytest.raises(FileNotFoundError):
+        safetensors.load_file(tmp_path / "none")
+    with pytest.raises(RuntimeError, match="cannot be opened for writing"):
+        safetensors.save_file({}, tmp_path / "no" / "model")
+
+
+def test_a_process_that_is_killed_leaves_a_whole_file(tmp_path):
+    path = tmp_path / "model"
+    program = f"""
+import foregrad as fg
+from foregrad import safetensors
+for i in range(10**6):
+    safetensors.save_file({{"a": fg.full((50000,), i), "b": fg.full((50000,), i)}}, {str(path)!r})
+    print(i, flush=True)
+"""
+    draw = random.Random(1)
+    for _ in range(6):
+        with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE) as writer:
+            writer.stdout.readline()
+            time.sleep(draw.random() * 0.05)
+            writer.kill()
+        loaded = safetensors.load_file(path)
+        assert loaded["a"].equal(loaded["b"]) and (loaded["a"] == loaded["a"][0]).all()
+
+
+def file_of(header, data=b""):
+    text = header if isinstance(header, bytes) else json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def test_wrong_files_are_refused_with_a_sentence(tmp_path):
+    good = {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}
+    for data, text in [
+            (b"", "0 bytes are too few"), (file_of(b"{"), "not valid JSON"),
+            (struct.pack("<Q", 99) + b"{}", "claims 99 bytes, but only 2 follow"),
+            (file_of({"a": {**good, "dtype": "F3"}}, b"1234"), "'a' has the dtype \"F3\""),
+            (file_of({"a": {**good, "shape": [2]}}, b"1234"), "dtype need 8"),
+            (file_of({"a": good}, b"12345"), "there are 5 bytes of data"),
+            (file_of({"a": good}, b"123"), "there are 3 bytes of data")]:
+        with pytest.raises(ValueError, match=text):
+            safetensors.load(data)
+        path = tmp_path / "file"
+        path.write_bytes(data)
+        with pytest.raises(ValueError, match="safetensors: '.*file': "):
+            safetensors.load_file(path)
+
+
+def test_mutated_files_are_read_or_refused(tmp_path):
+    good, path = safetensors.save(tensors(), {"a": "b"}), tmp_path / "file"
+    draw, refused = random.Random(3), 0
+    for _ in range(600):
+        data = bytearray(good)
+        for _ in range(draw.randint(1, 3)):
+            data[draw.randrange(min(len(data), 1200))] = draw.randrange(256)
+        path.write_bytes(data[:draw.choice([len(data), len(data), draw.randrange(len(data))])])
+        try:
+            for tensor in safetensors.load_file(path).values():
+                tensor.tolist()
+        except ValueError as error:
+            assert str(error).startswith("safetensors: '")
+            refused += 1
+    assert 300 < refused < 600
+
+
+def test_nested_things_are_saved_without_pickle(tmp_path):
+    shared = fg.ones(2)
+    thing = {"model": OrderedDict(w=shared, b=fg.zeros(1)), "tied": shared, 3: [1, 2.5, None, True],
+             "pair": (fg.tensor(1), "text"), "nothing": {}, "inf": float("inf"), "a.b": fg.ones(1),
+             "a": {"b": fg.zeros(1)}}
+    fg.save(thing, tmp_path / "file")
+    loaded = fg.load(tmp_path / "file")
+    assert list(loaded) == list(thing) and loaded["tied"] is loaded["model"]["w"]
+    assert loaded[3] == [1, 2.5, None, True] and loaded["pair"][1] == "text"
+    assert loaded["inf"] == float("inf") and type(loaded["pair"]) is tuple
+    assert loaded["a.b"].item() == 1 and loaded["a"]["b"].item() == 0
+    assert set(safetensors.load_file(tmp_path / "file")) >= {"model.w", "model.b", "pair.0"}
+    file = io.BytesIO()
+    fg.save(fg.ones(1), file)
+    file.seek(0)
+    assert fg.load(file).item() == 1
+    plain = tmp_path / "plain"
+    safetensors.save_file({"x": fg.ones(1)}, plain)
+    assert fg.load(plain)["x"].item() == 1
+
+
+def test_what_is_neither_a_number_nor_a_tensor_is_refused(tmp_path):
+    for thing, text in [({"a": {"b": object()}}, "save: a.b is a object; expected tensors"),
+                        ({"a": [1, {2}]}, "save: a.1 is a set"),
+                        ({(1, 2): 3}, r"has the key \(1, 2\)")]:
+        with pytest.raises(TypeError, match=text):
+            fg.save(thing, tmp_path / "file")
+    for tree in ("{", '{"tensor": "none"}', '{"tensor": 1, "dict": 2}', '{"dict": [[1]]}'):
+        safetensors.save_file({}, tmp_path / "file", {"foregrad.tree": tree})
+        with pytest.raises(ValueError, match="does not say how its tensors belong together"):
+            fg.load(tmp_path / "file")
