@@ -69,7 +69,7 @@ Digest digest_in_pieces(std::string_view bytes) {
   });
   Hasher hasher;
   hasher.add("foregrad pieces 1").add(uint64_t{bytes.size()});
-  for (const Digest& piece : pieces) hasher.add(view(piece));
+  for (const Digest& piece : pieces) hasher.add(raw_bytes(piece));
   return hasher.finish();
 }
 
