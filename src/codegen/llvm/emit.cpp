@@ -12,6 +12,7 @@ using llvm::Value;
 namespace {
 
 using Values = std::vector<Value*>;
+const llvm::Align kScratchAlign(64);
 
 class LoopEmitter {
  public:
@@ -130,13 +131,13 @@ class LoopEmitter {
   void unit(const Values& bases, Value* index) {
     Value *row_index = index, *begin = number(0), *end = number(kernel_.sizes.back());
     if (kernel_.blocks > 1) {
+      const int64_t block = kernels::kReduceBlock * kernel_.columns;
       row_index = b_.CreateUDiv(index, number(kernel_.blocks));
-      begin = times(b_.CreateURem(index, number(kernel_.blocks)), kernels::kReduceBlock);
-      Value* next = b_.CreateAdd(begin, number(kernels::kReduceBlock));
+      begin = times(b_.CreateURem(index, number(kernel_.blocks)), block);
+      Value* next = b_.CreateAdd(begin, number(block));
       end = b_.CreateSelect(b_.CreateICmpSLT(next, end), next, end);
     }
-    Values sums;
-    for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
+    Values sums = begin_sums();
     Values starts = row_starts(bases, row_index, kernel_.sizes.size() - kernel_.unit_loops);
     if (kernel_.unit_loops == 1) {
       sums = row(starts, begin, end, sums);
@@ -148,10 +149,66 @@ class LoopEmitter {
         return row(pointers, begin, end, carried);
       });
     }
-    for (size_t r = 0; r < sums.size(); r++) {
-      size_t k = elementwise() + r;
-      Value* to = advance(bases[k], times(index, item(k)));
-      b_.CreateStore(b_.CreateExtractElement(fold(r, sums[r]), number(0)), to);
+    for (size_t r = 0; r < kernel_.reductions.size(); r++) {
+      Value* results = has_columns() ? fold_columns(r) : fold(r, sums[r]);
+      store_results(elementwise() + r, results, bases, index);
+    }
+  }
+  bool has_columns() const { return kernel_.columns > 1; }
+
+  // What is reduced so far: sixteen lanes in a register, which loops carry. Of several columns it
+  // is in memory: sixteen elements are then those of 16 / columns positions, and the lanes of all
+  // columns are so many vectors as there are columns.
+  Values begin_sums() {
+    Values sums;
+    for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
+    if (!has_columns()) return sums;
+    column_lanes_.clear();
+    for (Value* zero : sums) {
+      Type* all = llvm::ArrayType::get(zero->getType(), static_cast<uint64_t>(kernel_.columns));
+      column_lanes_.push_back(lanes_.scratch(all));
+      for (int64_t i = 0; i < kernel_.columns; i++) {
+        b_.CreateAlignedStore(zero, column_lanes(zero->getType(), column_lanes_.back(), number(i)),
+                              kScratchAlign);
+      }
+    }
+    return {};
+  }
+  Value* column_lanes(Type* vector, Value* all, Value* i) { return b_.CreateGEP(vector, all, i); }
+  void add_to_columns(size_t r, Value* value, Value* index) {
+    Type* vector = value->getType();
+    Value* i = b_.CreateURem(b_.CreateUDiv(index, number(kLanes)), number(kernel_.columns));
+    Value* at = column_lanes(vector, column_lanes_[r], i);
+    Value* sum = b_.CreateAlignedLoad(vector, at, kScratchAlign);
+    b_.CreateAlignedStore(combine(r, sum, value), at, kScratchAlign);
+  }
+  // Lane j with lane j + 8, then 4, 2, 1, of every column; the results are the first lanes.
+  Value* fold_columns(size_t r) {
+    Type* vector = identity(r)->getType();
+    Values lanes;
+    for (int64_t i = 0; i < kernel_.columns; i++) {
+      Value* at = column_lanes(vector, column_lanes_[r], number(i));
+      lanes.push_back(b_.CreateAlignedLoad(vector, at, kScratchAlign));
+    }
+    for (size_t half = lanes.size() / 2; half > 0; half /= 2) {
+      for (size_t i = 0; i < half; i++) lanes[i] = combine(r, lanes[i], lanes[i + half]);
+    }
+    return fold(r, lanes[0], static_cast<int>(kernel_.columns));
+  }
+  // The results of block `index`, one per column, behind those of the blocks before it.
+  void store_results(size_t k, Value* results, const Values& bases, Value* index) {
+    if (!has_columns()) {
+      b_.CreateStore(b_.CreateExtractElement(results, number(0)),
+                     advance(bases[k], times(index, item(k))));
+      return;
+    }
+    Value* units = number(kernel_.units);
+    Value *rows = b_.CreateUDiv(index, units), *unit = b_.CreateURem(index, units);
+    for (int64_t c = 0; c < kernel_.columns; c++) {
+      Value* row = b_.CreateAdd(times(rows, kernel_.columns), number(c));
+      Value* place = b_.CreateAdd(times(row, kernel_.units), unit);
+      b_.CreateStore(b_.CreateExtractElement(results, number(c)),
+                     advance(bases[k], times(place, item(k))));
     }
   }
   DType reduced_dtype(size_t r) const { return kernel_.operands[elementwise() + r].dtype; }
@@ -165,9 +222,9 @@ class LoopEmitter {
         combined(kernel_.reductions[r], ir::Expr::input(0, dtype), ir::Expr::input(1, dtype)));
     return lanes_.emit(program, {a, b})[0];
   }
-  // Lane j with lane j + 8, then 4, 2, 1; the result is the first.
-  Value* fold(size_t r, Value* lanes) {
-    for (int half = kLanes / 2; half > 0; half /= 2) {
+  // Lane j with lane j + 8, then 4, 2, 1, down to `last`; the result is the first.
+  Value* fold(size_t r, Value* lanes, int last = 1) {
+    for (int half = kLanes / 2; half >= last; half /= 2) {
       std::vector<int> behind(kLanes);
       for (int i = 0; i < kLanes; i++) behind[static_cast<size_t>(i)] = (i + half) % kLanes;
       lanes = combine(r, lanes, b_.CreateShuffleVector(lanes, behind));
@@ -188,13 +245,29 @@ class LoopEmitter {
     Values same(kernel_.inputs);
     for (size_t k = 0; k < kernel_.inputs; k++) {
       if (inner_stride(k) != 0) continue;
-      DType dtype = kernel_.operands[k].dtype;
-      Value* lane = b_.CreateLoad(lanes_.memory_type(dtype), pointers[k]);
-      same[k] = lanes_.from_memory(b_.CreateVectorSplat(kLanes, lane), dtype);
+      same[k] = repeated(k, pointers[k]);
     }
     return carry(begin, end, kLanes, sums, [&](Value* index, const Values& carried) {
       return block(pointers, same, index, end, carried);
     });
+  }
+
+  // One element in all lanes, or a few again and again.
+  Value* repeated(size_t k, Value* at) {
+    const LoopOperand& operand = kernel_.operands[k];
+    Type* lane = lanes_.memory_type(operand.dtype);
+    if (operand.period == 0) {
+      Value* one = b_.CreateLoad(lane, at);
+      return lanes_.from_memory(b_.CreateVectorSplat(kLanes, one), operand.dtype);
+    }
+    std::vector<int> places(kLanes);
+    for (int i = 0; i < kLanes; i++) {
+      places[static_cast<size_t>(i)] = i % static_cast<int>(operand.period);
+    }
+    Type* few = llvm::FixedVectorType::get(lane, static_cast<unsigned>(operand.period));
+    llvm::Align align(static_cast<uint64_t>(item(k)));
+    Value* loaded = b_.CreateAlignedLoad(few, at, align);
+    return lanes_.from_memory(b_.CreateShuffleVector(loaded, places), operand.dtype);
   }
 
   // Sixteen elements. The last ones of a row go through padded scratch, so that there is one body.
@@ -213,10 +286,13 @@ class LoopEmitter {
       store(k, results[k - kernel_.inputs], at[k], left, partial);
     }
     Values next;
-    for (size_t r = 0; r < sums.size(); r++) {
+    for (size_t r = 0; r < kernel_.reductions.size(); r++) {
       Value* value = results[elementwise() - kernel_.inputs + r];
       if (partial) value = without_rest(r, value, left);
-      next.push_back(combine(r, sums[r], value));
+      if (has_columns())
+        add_to_columns(r, value, index);
+      else
+        next.push_back(combine(r, sums[r], value));
     }
     if (partial) store_rest(pointers, at, index, left, partial);
     return next;
@@ -307,6 +383,7 @@ class LoopEmitter {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   LaneEmitter lanes_;
+  Values column_lanes_;  // of every reduction
 };
 
 }  // namespace
