@@ -173,7 +173,7 @@ TEST(BlockImages, leaves_what_gains_nothing) {
     %3: float32[4, 8, 16, 16] = relu(%2)
     return %3: output 0
   })");
-  // It is shown, which costs as much as is gained.
+  // Both are shown, which costs as much as is gained.
   expect_unchanged(
       R"(graph(%0: float32[4, 8, 16, 16] argument 0,
         %1: float32[8, 8, 3, 3] argument 1) {
@@ -182,7 +182,7 @@ TEST(BlockImages, leaves_what_gains_nothing) {
     %3: float32[4, 8, 16, 16] = relu(%2)
     %4: float32[4, 8, 16, 16] = convolve(%3, %1, none;
         stride=[1, 1], padding=[1, 1], dilation=[1, 1], groups=1, sizes=[16, 16])
-    return %3: output 0, %4: output 1
+    return %2: output 0, %3: output 1, %4: output 2
   })");
 }
 

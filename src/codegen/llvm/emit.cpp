@@ -1,5 +1,7 @@
 #include "codegen/llvm/emit.h"
 
+#include <bit>
+
 #include "codegen/llvm/lanes.h"
 #include "ops/kernels/reduce.h"
 
@@ -149,8 +151,9 @@ class LoopEmitter {
         return row(pointers, begin, end, carried);
       });
     }
-    for (size_t r = 0; r < kernel_.reductions.size(); r++) {
-      Value* results = has_columns() ? fold_columns(r) : fold(r, sums[r]);
+    if (has_columns()) sums = fold_columns();
+    for (size_t r = 0; r < sums.size(); r++) {
+      Value* results = has_columns() ? sums[r] : fold(r, sums[r]);
       store_results(elementwise() + r, results, bases, index);
     }
   }
@@ -158,42 +161,60 @@ class LoopEmitter {
 
   // What is reduced so far: sixteen lanes in a register, which loops carry. Of several columns it
   // is in memory: sixteen elements are then those of 16 / columns positions, and the lanes of all
-  // columns are so many vectors as there are columns.
+  // columns are so many vectors as there are columns, of all reductions side by side.
   Values begin_sums() {
     Values sums;
     for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
     if (!has_columns()) return sums;
-    column_lanes_.clear();
-    for (Value* zero : sums) {
-      Type* all = llvm::ArrayType::get(zero->getType(), static_cast<uint64_t>(kernel_.columns));
-      column_lanes_.push_back(lanes_.scratch(all));
-      for (int64_t i = 0; i < kernel_.columns; i++) {
-        b_.CreateAlignedStore(zero, column_lanes(zero->getType(), column_lanes_.back(), number(i)),
-                              kScratchAlign);
-      }
-    }
+    const int64_t bytes = column_bytes(sums.size()) * kernel_.columns;
+    columns_ = lanes_.scratch(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(bytes)));
+    count(number(0), number(kernel_.columns), 1, [&](Value* i) {
+      Value* at = columns_at(i);
+      for (size_t r = 0; r < sums.size(); r++) store_lanes(r, at, sums[r]);
+    });
     return {};
   }
-  Value* column_lanes(Type* vector, Value* all, Value* i) { return b_.CreateGEP(vector, all, i); }
-  void add_to_columns(size_t r, Value* value, Value* index) {
-    Type* vector = value->getType();
+  // Of one vector of each of the first reductions.
+  int64_t column_bytes(size_t reductions) const {
+    int64_t bytes = 0;
+    for (size_t r = 0; r < reductions; r++) bytes += kLanes * item(elementwise() + r);
+    return bytes;
+  }
+  Value* columns_at(Value* i) {
+    return advance(columns_, times(i, column_bytes(kernel_.reductions.size())));
+  }
+  Value* load_lanes(size_t r, Value* at) {
+    Type* vector = llvm::FixedVectorType::get(lanes_.memory_type(reduced_dtype(r)), kLanes);
+    return b_.CreateAlignedLoad(vector, advance(at, number(column_bytes(r))), kScratchAlign);
+  }
+  void store_lanes(size_t r, Value* at, Value* lanes) {
+    b_.CreateAlignedStore(lanes, advance(at, number(column_bytes(r))), kScratchAlign);
+  }
+  void add_to_columns(const Values& values, Value* index) {
     Value* i = b_.CreateURem(b_.CreateUDiv(index, number(kLanes)), number(kernel_.columns));
-    Value* at = column_lanes(vector, column_lanes_[r], i);
-    Value* sum = b_.CreateAlignedLoad(vector, at, kScratchAlign);
-    b_.CreateAlignedStore(combine(r, sum, value), at, kScratchAlign);
+    Value* at = columns_at(i);
+    for (size_t r = 0; r < values.size(); r++) {
+      store_lanes(r, at, combine(r, load_lanes(r, at), values[r]));
+    }
   }
   // Lane j with lane j + 8, then 4, 2, 1, of every column; the results are the first lanes.
-  Value* fold_columns(size_t r) {
-    Type* vector = identity(r)->getType();
-    Values lanes;
-    for (int64_t i = 0; i < kernel_.columns; i++) {
-      Value* at = column_lanes(vector, column_lanes_[r], number(i));
-      lanes.push_back(b_.CreateAlignedLoad(vector, at, kScratchAlign));
+  Values fold_columns() {
+    const size_t reductions = kernel_.reductions.size();
+    const int64_t steps = std::countr_zero(static_cast<uint64_t>(kernel_.columns));
+    count(number(0), number(steps), 1, [&](Value* step) {
+      Value* half = b_.CreateLShr(number(kernel_.columns / 2), step);
+      count(number(0), half, 1, [&](Value* i) {
+        Value *at = columns_at(i), *behind = columns_at(b_.CreateAdd(i, half));
+        for (size_t r = 0; r < reductions; r++) {
+          store_lanes(r, at, combine(r, load_lanes(r, at), load_lanes(r, behind)));
+        }
+      });
+    });
+    Values results;
+    for (size_t r = 0; r < reductions; r++) {
+      results.push_back(fold(r, load_lanes(r, columns_), static_cast<int>(kernel_.columns)));
     }
-    for (size_t half = lanes.size() / 2; half > 0; half /= 2) {
-      for (size_t i = 0; i < half; i++) lanes[i] = combine(r, lanes[i], lanes[i + half]);
-    }
-    return fold(r, lanes[0], static_cast<int>(kernel_.columns));
+    return results;
   }
   // The results of block `index`, one per column, behind those of the blocks before it.
   void store_results(size_t k, Value* results, const Values& bases, Value* index) {
@@ -204,12 +225,12 @@ class LoopEmitter {
     }
     Value* units = number(kernel_.units);
     Value *rows = b_.CreateUDiv(index, units), *unit = b_.CreateURem(index, units);
-    for (int64_t c = 0; c < kernel_.columns; c++) {
-      Value* row = b_.CreateAdd(times(rows, kernel_.columns), number(c));
-      Value* place = b_.CreateAdd(times(row, kernel_.units), unit);
-      b_.CreateStore(b_.CreateExtractElement(results, number(c)),
-                     advance(bases[k], times(place, item(k))));
-    }
+    Value* place = b_.CreateAdd(times(rows, kernel_.columns * kernel_.units), unit);
+    Value* lanes = lanes_.scratch(results->getType());
+    b_.CreateAlignedStore(results, lanes, kScratchAlign);
+    lanes_.call(Service::scatter,
+                {advance(bases[k], times(place, item(k))), number(kernel_.units * item(k)), lanes,
+                 number(item(k)), number(kernel_.columns)});
   }
   DType reduced_dtype(size_t r) const { return kernel_.operands[elementwise() + r].dtype; }
   Value* identity(size_t r) {
@@ -289,11 +310,9 @@ class LoopEmitter {
     for (size_t r = 0; r < kernel_.reductions.size(); r++) {
       Value* value = results[elementwise() - kernel_.inputs + r];
       if (partial) value = without_rest(r, value, left);
-      if (has_columns())
-        add_to_columns(r, value, index);
-      else
-        next.push_back(combine(r, sums[r], value));
+      next.push_back(has_columns() ? value : combine(r, sums[r], value));
     }
+    if (has_columns()) add_to_columns(std::exchange(next, {}), index);
     if (partial) store_rest(pointers, at, index, left, partial);
     return next;
   }
@@ -383,7 +402,7 @@ class LoopEmitter {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   LaneEmitter lanes_;
-  Values column_lanes_;  // of every reduction
+  Value* columns_ = nullptr;  // what is reduced so far, where it is in memory
 };
 
 }  // namespace
