@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "base/trace.h"
 #include "passes/batch.h"
+#include "passes/passes.h"
 #include "tensor/geometry.h"
 
 namespace fg::codegen {
@@ -85,6 +86,7 @@ void check_constant_sizes(const ir::Graph& graph) {
 
 Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(graph)) {
   check_constant_sizes(graph_);
+  passes::block_images(graph_);
   std::vector<Group> groups;
   {
     timing::Phase phase("fuse");
@@ -254,7 +256,7 @@ void Executable::add_reductions(const Group& group, const Loop& loop, Step& step
     int64_t elements = product(graph_.values[operation.inputs[0]].sizes).value();
     DType dtype = ir::compute_dtype(graph_.values[operation.output].dtype);
     step.reductions.push_back(
-        {operation.primitive, operation.output, dtype, rows, loop.length / rows, elements / rows});
+        {operation.primitive, operation.output, dtype, rows, loop.kernel.units, elements / rows});
   }
 }
 

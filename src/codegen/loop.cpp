@@ -22,9 +22,13 @@ std::string LoopKernel::text() const {
   if (!is_flat()) out += fmt::format("{} ", sizes.back());
   for (const LoopOperand& operand : operands) {
     out += fmt::format("{}[{}] ", name(operand.dtype), fmt::join(operand.strides, ","));
+    if (operand.period > 0) out += fmt::format("period {} ", operand.period);
   }
   for (ir::Combine combine : reductions) out += fmt::format("{} ", name(combine));
-  if (!reductions.empty()) out += fmt::format("units {} of {} ", blocks, unit_loops);
+  if (!reductions.empty()) {
+    out += fmt::format("units {} of {} ", blocks, unit_loops);
+    if (columns > 1) out += fmt::format("columns {} of {} ", columns, units);
+  }
   return out + fmt::format("{}\n", inputs) + ir::to_text(program);
 }
 
@@ -91,7 +95,7 @@ class Lowering {
   void add_operand(ValueId value) {
     const ir::ValueInfo& info = graph_.values[value];
     loop_.operands.push_back(value);
-    loop_.kernel.operands.push_back({info.dtype, passes::loop_strides(info, sizes_)});
+    loop_.kernel.operands.push_back({info.dtype, passes::loop_strides(info, sizes_), 0});
   }
 
   void make_nest(const std::vector<const Operation*>& reductions) {
@@ -108,8 +112,11 @@ class Lowering {
     kernel.sizes = std::move(nest.sizes);
     kernel.unit_loops = nest.unit_loops;
     kernel.blocks = nest.blocks;
+    kernel.units = nest.units;
+    kernel.columns = nest.columns;
     for (size_t k = 0; k < kernel.operands.size(); k++) {
       kernel.operands[k].strides = std::move(nest.strides[k]);
+      kernel.operands[k].period = nest.periods[k];
     }
   }
 
@@ -118,7 +125,7 @@ class Lowering {
     DType dtype = ir::compute_dtype(graph_.values[operation.output].dtype);
     loop_.kernel.reductions.push_back(operation.primitive->combine);
     loop_.operands.push_back(operation.output);
-    loop_.kernel.operands.push_back({dtype, {}});
+    loop_.kernel.operands.push_back({dtype, {}, 0});
     return ir::convert(values_.at(operation.inputs[0]), dtype);
   }
 
@@ -130,7 +137,8 @@ class Lowering {
       (d < unit ? outer : inner) *= kernel.sizes[d];
     }
     loop_.length = outer * kernel.blocks;
-    loop_.row = std::min(inner, kernel.blocks > 1 ? kernels::kReduceBlock : inner);
+    const int64_t block = kernels::kReduceBlock * kernel.columns;
+    loop_.row = std::min(inner, kernel.blocks > 1 ? block : inner);
     if (kernel.is_flat()) std::swap(loop_.row, loop_.length);
   }
 

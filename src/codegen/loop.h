@@ -15,6 +15,7 @@ inline constexpr int64_t kFlatBlock = 512;  // elements of one loop alone that a
 struct LoopOperand {
   DType dtype{};
   std::vector<int64_t> strides;  // in elements, one per loop, outer to inner
+  int64_t period = 0;            // so many elements come again and again, see passes::Nest
   bool operator==(const LoopOperand&) const = default;
 };
 
@@ -24,10 +25,11 @@ struct LoopKernel {
   size_t inputs = 0;
   ir::Program program;
   // The last operands are written block by block: each block of the elements becomes one number.
-  // Then `unit_loops` inner loops go over a block, the innermost in `blocks` parts of 512 elements.
+  // Then `unit_loops` inner loops go over a block, the innermost in `blocks` parts of 512 elements,
+  // each of them `columns` numbers side by side; see passes::Nest.
   std::vector<ir::Combine> reductions{};
   size_t unit_loops = 0;
-  int64_t blocks = 1;
+  int64_t blocks = 1, units = 1, columns = 1;
 
   // One loop only: the same code serves any length, so its size is not part of the kernel.
   bool is_flat() const { return sizes.size() == 1 && reductions.empty(); }

@@ -96,6 +96,8 @@ std::string loop_text(const GraphReport& report, const codegen::Listing::Kernel&
                        i < kernel.loop.inputs ? "read " : "write", name(operand.dtype),
                        step.operands[i], text(report.graph.values[step.operands[i]].sizes),
                        fmt::join(operand.strides, ", "));
+    if (operand.period == 0) continue;
+    out.insert(out.size() - 1, fmt::format(", {} elements again and again", operand.period));
   }
   return out;
 }

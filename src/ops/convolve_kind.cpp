@@ -19,6 +19,8 @@ kernels::Spatial spatial(const Dims& dims, size_t skip, int64_t fill) {
   return result;
 }
 
+}  // namespace
+
 kernels::ConvGeometry geometry(const Dims& x, const Dims& w, const Dims& y, const ConvParams& p) {
   return {.batch = x[0].value(),
           .groups = p.groups,
@@ -31,6 +33,29 @@ kernels::ConvGeometry geometry(const Dims& x, const Dims& w, const Dims& y, cons
           .padding = spatial(p.padding, 0, 0),
           .dilation = spatial(p.dilation, 0, 1)};
 }
+
+// ---- shape rules
+
+void infer_convolve(Operands inputs, const ConvParams& p, Meta* out) {
+  const Tensor &x = *inputs[0], &w = *inputs[1];
+  out[0].dtype = x.dtype();
+  out[0].sizes = {x.sizes()[0], w.sizes()[0]};
+  for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+void infer_convolve_input(Operands inputs, const ConvParams& p, Meta* out) {
+  const Tensor &y = *inputs[0], &w = *inputs[1];
+  out[0].dtype = y.dtype();
+  out[0].sizes = {y.sizes()[0], w.sizes()[1] * p.groups};
+  for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+void infer_convolve_weight(Operands inputs, const ConvParams& p, Meta* out) {
+  const Tensor &y = *inputs[0], &x = *inputs[1];
+  out[0].dtype = y.dtype();
+  out[0].sizes = {y.sizes()[1], x.sizes()[1] / Dim(p.groups)};
+  for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+
+namespace {
 
 bool is_half(const Tensor& x) { return x.dtype() == kFloat16 || x.dtype() == kBFloat16; }
 
@@ -48,27 +73,6 @@ void run_contiguous(Operands inputs, const Tensor& out, Kernel kernel) {
   }
   if (out.numel() > 0) kernel(dtype, data, result.data_ptr());
   if (is_half(out)) kernels::copy_elements(out, result);
-}
-
-// ---- shape rules
-
-void infer_forward(Operands inputs, const ConvParams& p, Meta* out) {
-  const Tensor &x = *inputs[0], &w = *inputs[1];
-  out[0].dtype = x.dtype();
-  out[0].sizes = {x.sizes()[0], w.sizes()[0]};
-  for (Dim size : p.sizes) out[0].sizes.push_back(size);
-}
-void infer_input(Operands inputs, const ConvParams& p, Meta* out) {
-  const Tensor &y = *inputs[0], &w = *inputs[1];
-  out[0].dtype = y.dtype();
-  out[0].sizes = {y.sizes()[0], w.sizes()[1] * p.groups};
-  for (Dim size : p.sizes) out[0].sizes.push_back(size);
-}
-void infer_weight(Operands inputs, const ConvParams& p, Meta* out) {
-  const Tensor &y = *inputs[0], &x = *inputs[1];
-  out[0].dtype = y.dtype();
-  out[0].sizes = {y.sizes()[1], x.sizes()[1] / Dim(p.groups)};
-  for (Dim size : p.sizes) out[0].sizes.push_back(size);
 }
 
 // ---- kernels
@@ -107,7 +111,7 @@ Tensor channel_sum(const Vjp& v) {
 }
 
 const Registered forward_p =
-    plain_primitive<ConvParams, infer_forward, evaluate_forward>("convolve", Kind::convolve)
+    plain_primitive<ConvParams, infer_convolve, evaluate_forward>("convolve", Kind::convolve)
         .vjp("ConvolutionBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {
@@ -119,7 +123,8 @@ const Registered forward_p =
                  }),
              wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
 const Registered input_p =
-    plain_primitive<ConvParams, infer_input, evaluate_input>("convolve_input", Kind::convolve)
+    plain_primitive<ConvParams, infer_convolve_input, evaluate_input>("convolve_input",
+                                                                      Kind::convolve)
         .vjp("ConvolutionBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {
@@ -131,7 +136,8 @@ const Registered input_p =
                  }),
              wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
 const Registered weight_p =
-    plain_primitive<ConvParams, infer_weight, evaluate_weight>("convolve_weight", Kind::convolve)
+    plain_primitive<ConvParams, infer_convolve_weight, evaluate_weight>("convolve_weight",
+                                                                        Kind::convolve)
         .vjp("ConvolutionBackwardBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {

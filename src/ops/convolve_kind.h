@@ -3,6 +3,7 @@
 #pragma once
 
 #include "ir/primitive.h"
+#include "ops/kernels/im2col.h"
 
 namespace fg::ops {
 
@@ -21,5 +22,11 @@ Tensor convolve_input(const ConvParams& params, const Tensor& y, const Tensor& w
                       const Tensor& bias);
 // y, x -> w: the gradient of the weight.
 Tensor convolve_weight(const ConvParams& params, const Tensor& y, const Tensor& x);
+
+// The shape rules, and what kernels want to know.
+void infer_convolve(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
+void infer_convolve_input(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
+void infer_convolve_weight(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
+kernels::ConvGeometry geometry(const Dims& x, const Dims& w, const Dims& y, const ConvParams& p);
 
 }  // namespace fg::ops

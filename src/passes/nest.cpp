@@ -11,7 +11,8 @@ namespace {
 
 using kernels::kReduceBlock;
 
-constexpr int64_t kShortestRow = 64;  // shorter ones are left to kernels that take several at once
+// Shorter rows are left to kernels that take several at once.
+constexpr int64_t kShortestRow = 64;
 
 // The given dimensions, in this order.
 Nest nest_of(const Dims& sizes, const std::vector<std::vector<int64_t>>& strides,
@@ -22,6 +23,7 @@ Nest nest_of(const Dims& sizes, const std::vector<std::vector<int64_t>>& strides
     auto& ordered = nest.strides.emplace_back();
     for (size_t d : order) ordered.push_back(operand[d]);
   }
+  nest.periods.assign(strides.size(), 0);
   return nest;
 }
 
@@ -44,6 +46,29 @@ size_t merge_loops(Nest& nest, size_t border) {
     if (d < border) border--;
   }
   return border;
+}
+
+// So many elements side by side fill registers without a rest, however often they come.
+bool divides_lanes(int64_t size) { return size > 1 && ir::kLanes % size == 0; }
+
+// The innermost loop, a short one, is one with the loop around it if every operand goes on from one
+// row to the next or begins again.
+bool join_short_loop(Nest& nest) {
+  const size_t d = nest.sizes.size() - 1;
+  const int64_t size = nest.sizes[d];
+  if (d == 0 || !divides_lanes(size)) return false;
+  auto goes_on = [&](const auto& operand) { return operand[d - 1] == operand[d] * size; };
+  for (const auto& operand : nest.strides) {
+    if (!goes_on(operand) && !(operand[d - 1] == 0 && operand[d] == 1)) return false;
+  }
+  for (size_t k = 0; k < nest.strides.size(); k++) {
+    if (goes_on(nest.strides[k])) continue;
+    nest.strides[k][d] = 0;
+    nest.periods[k] = size;
+  }
+  nest.sizes[d] *= nest.sizes[d - 1];
+  erase_loop(nest, d - 1);
+  return true;
 }
 
 // Loop d in two: `inner` turns inside.
@@ -81,40 +106,78 @@ Nest elementwise_nest(const Dims& sizes, std::vector<std::vector<int64_t>> strid
   Nest nest = nest_of(sizes, strides, order);
   if (order.empty()) add_empty_loop(nest);
   merge_loops(nest, 0);
+  join_short_loop(nest);
   return nest;
 }
 
-std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& reduced,
-                                   std::vector<std::vector<int64_t>> strides) {
-  std::vector<size_t> order;
+namespace {
+
+// Dimensions of more than one element: kept ones, then those that are reduced.
+struct ReductionOrder {
+  std::vector<size_t> dims;
   size_t kept = 0;
+};
+ReductionOrder reduction_order(const Dims& sizes, const std::vector<bool>& reduced) {
+  ReductionOrder order;
   for (bool behind : {false, true}) {
     for (size_t d = 0; d < sizes.size(); d++) {
-      if (reduced[d] == behind && sizes[d].value() != 1) order.push_back(d);
+      if (reduced[d] == behind && sizes[d].value() != 1) order.dims.push_back(d);
     }
-    if (!behind) kept = order.size();
+    if (!behind) order.kept = order.dims.size();
   }
-  Nest nest = nest_of(sizes, strides, order);
-  bool empty = std::count(nest.sizes.begin(), nest.sizes.end(), 0) > 0;
-  if (empty || kept == order.size()) return {};  // nothing is combined
-  kept = merge_loops(nest, kept);
+  return order;
+}
+
+// The last dimension, if it is kept and a few columns: they move behind the reduced ones.
+bool has_columns(const Dims& sizes, const std::vector<bool>& reduced) {
+  return !sizes.empty() && !reduced.back() && divides_lanes(sizes.back().value());
+}
+bool join_columns(Nest& nest, const Dims& sizes) {
+  nest.columns = sizes.back().value();
+  return join_short_loop(nest);
+}
+
+// The inner loops that go over a block; false if blocks do not fall on loops.
+bool find_units(Nest& nest, size_t kept) {
   size_t inner = nest.sizes.size() - 1, loops = nest.sizes.size() - kept;
-  int64_t row = nest.sizes[inner];
-  if (row < kShortestRow && inner > 0 && loops == 1) return {};
-  // Down the columns the eager kernel is faster: it takes many of them at once.
+  int64_t row = nest.sizes[inner] / nest.columns;
+  if (row * nest.columns < kShortestRow && inner > 0 && loops == 1) return false;
+  // Down many columns the eager kernel is faster.
   bool along = std::all_of(nest.strides.begin(), nest.strides.end(), [&](const auto& operand) {
     return operand[inner] == 0 || operand[inner] == 1;
   });
-  if (!along) return {};
+  if (!along) return false;
   nest.unit_loops = 1;
   nest.blocks = (row + kReduceBlock - 1) / kReduceBlock;
-  if (loops == 1 || row % kReduceBlock == 0) return nest;
+  if (loops == 1 || row % kReduceBlock == 0) return true;
   // Several rows make a block.
   int64_t rows = kReduceBlock / row;
   if (loops != 2 || kReduceBlock % row || row % ir::kLanes || nest.sizes[inner - 1] % rows)
-    return {};
+    return false;
   split_loop(nest, inner - 1, rows);
   nest.unit_loops = 2;
+  return true;
+}
+
+}  // namespace
+
+std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& reduced,
+                                   std::vector<std::vector<int64_t>> strides) {
+  auto [order, kept] = reduction_order(sizes, reduced);
+  if (kept == order.size()) return {};  // nothing is combined
+  bool columns = has_columns(sizes, reduced);
+  if (columns) {
+    kept--;
+    std::rotate(order.begin() + static_cast<int64_t>(kept),
+                order.begin() + static_cast<int64_t>(kept) + 1, order.end());
+  }
+  Nest nest = nest_of(sizes, strides, order);
+  if (std::count(nest.sizes.begin(), nest.sizes.end(), 0) > 0) return {};
+  if (columns && !join_columns(nest, sizes)) return {};
+  kept = merge_loops(nest, kept);
+  if (!find_units(nest, kept)) return {};
+  nest.units = nest.blocks;
+  for (size_t d = kept; d + nest.unit_loops < nest.sizes.size(); d++) nest.units *= nest.sizes[d];
   return nest;
 }
 

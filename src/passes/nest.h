@@ -11,10 +11,14 @@ namespace fg::passes {
 struct Nest {
   std::vector<int64_t> sizes;                 // outer to inner
   std::vector<std::vector<int64_t>> strides;  // per operand, in elements
-  // With reductions: how many of the inner loops go over one block of the canonical order, and in
-  // how many blocks the innermost one is cut.
+  // Per operand: so many elements come again and again along the innermost loop, in which its
+  // stride is 0. None: strides say all.
+  std::vector<int64_t> periods;
+  // With reductions: how many of the inner loops go over one block of the canonical order, in how
+  // many blocks the innermost one is cut, and how many blocks make a result. The innermost loop has
+  // the elements of `columns` results side by side, so that a block has so many times 512.
   size_t unit_loops = 0;
-  int64_t blocks = 1;
+  int64_t blocks = 1, units = 1, columns = 1;
 };
 
 // The strides of an operand that is broadcast to `sizes`.

@@ -21,6 +21,10 @@ void dead_code(ir::Graph& graph);
 // computed again occupies memory no longer than needed.
 void recompute_late(ir::Graph& graph);
 
+// Keeps images between convolutions in the blocks of channels that oneDNN works on, see layout.h.
+// For native code only, after all others: it needs constant sizes.
+void block_images(ir::Graph& graph);
+
 struct PassTiming {
   const char* name;
   double seconds;

@@ -50,7 +50,22 @@ const Case kCases[] = {{{10}, {0}, true},
                        {{8, 3, 5, 5}, {0, 2, 3}, false},
                        {{2, 3, 4, 512}, {0, 2, 3}, true},
                        {{1, 5, 1, 300}, {1, 3}, true},
-                       {{64, 512}, {0}, false}};
+                       {{64, 512}, {0}, false},
+                       // A few columns, side by side.
+                       {{1000, 8}, {0}, true},
+                       {{9, 8}, {0}, true},
+                       {{1037, 2}, {0}, true},
+                       {{77, 4}, {0}, true},
+                       {{513, 16}, {0}, true},
+                       {{64, 12}, {0}, false},
+                       {{4, 2, 32, 32, 8}, {0, 2, 3}, true},
+                       {{4, 2, 16, 16, 8}, {0, 2, 3}, true},
+                       {{16, 3, 8, 8, 8}, {0, 2, 3}, true},
+                       {{3, 2, 7, 7, 8}, {0, 2, 3}, false},
+                       {{3, 2, 7, 7, 8}, {2, 3}, true},
+                       {{3, 2, 8, 8, 8}, {2, 3}, true},
+                       {{2, 1, 5, 5, 8}, {0, 2, 3}, true},
+                       {{3, 2, 8, 8, 8}, {1, 2, 3}, true}};
 
 TEST(Reductions, in_loops_have_the_bits_of_the_eager_kernels) {
   for (const Case& c : kCases) {
@@ -67,6 +82,24 @@ TEST(Reductions, in_loops_have_the_bits_of_the_eager_kernels) {
         return {sum(y, c.dims), y};
       };
       expect_same(stores, inputs, text(c.sizes) + " over " + text(c.dims) + " stored");
+    }
+  }
+}
+
+// Of a value per column, which comes again in every row.
+TEST(Reductions, of_columns_read_a_number_per_column) {
+  for (const Dims& sizes : {Dims{4, 2, 32, 32, 8}, Dims{16, 3, 8, 8, 8}, Dims{3, 5, 7, 8}}) {
+    Dims each(sizes.size(), 1), reduced{0};
+    each[1] = sizes[1];
+    each.back() = 8;
+    for (size_t d = 2; d + 1 < sizes.size(); d++) reduced.push_back(static_cast<int64_t>(d));
+    for (DType dtype : {kFloat32, kFloat64, kBFloat16}) {
+      Tensors inputs{to(randn(sizes), dtype), to(randn(each), dtype), to(randn({8}), dtype)};
+      auto f = [&](const Tensors& x) -> Tensors {
+        Tensor y = (x[0] - x[1]) * x[2];
+        return {sum(y, reduced), mean(y * x[1], reduced, true), y.relu(), sum(y)};
+      };
+      expect_same(f, inputs, text(sizes) + std::string(name(dtype)));
     }
   }
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/pool.h"
+#include "ops/arithmetic.h"
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/reduce_order.h"
@@ -69,7 +70,7 @@ TEST(Reduce, SumsRowsInTheCanonicalOrder) {
 
 TEST(Reduce, TheOrderDoesNotDependOnTheLayout) {
   for (auto [rows, columns] :
-       {std::pair<int64_t, int64_t>{5, 40}, {600, 33}, {1500, 16}, {700, 5}}) {
+       {std::pair<int64_t, int64_t>{5, 40}, {600, 33}, {1500, 16}, {700, 5}, {9, 8}, {1300, 8}}) {
     Tensor x = noise({rows, columns});
     Tensor turned = x.transpose(0, 1).contiguous();
     EXPECT_EQ(sum(x, {0}).to_vector<float>(), sum(turned, {1}).to_vector<float>());
@@ -78,6 +79,26 @@ TEST(Reduce, TheOrderDoesNotDependOnTheLayout) {
   Tensor x = noise({7, 3, 200});
   Tensor moved = x.permute({1, 0, 2}).contiguous();
   EXPECT_EQ(sum(x, Dims{0, 2}).to_vector<float>(), sum(moved, Dims{1, 2}).to_vector<float>());
+}
+
+// Images in blocks of channels, and what has eight columns otherwise.
+TEST(Reduce, EightColumnsAreReducedInTheSameOrder) {
+  for (const Dims& sizes : {Dims{4, 3, 16, 16, 8}, Dims{7, 3, 5, 9, 8}, Dims{33, 1, 8, 8, 8},
+                            Dims{2, 2, 40, 40, 8}, Dims{3, 1, 1, 3, 8}}) {
+    for (DType dtype : {kFloat32, kFloat64, kFloat16, kInt64}) {
+      Tensor x = (noise(sizes) * 100).to(dtype);
+      Tensor plain = x.permute({1, 4, 0, 2, 3}).contiguous();
+      for (const Dims& spatial : {Dims{0, 2, 3}, Dims{2, 3}}) {
+        Dims in_plain = spatial.size() == 3 ? Dims{2, 3, 4} : Dims{3, 4};
+        for (auto reduce : {+[](const Tensor& t, const Dims& d) { return sum(t, d); },
+                            +[](const Tensor& t, const Dims& d) { return amax(t, d); }}) {
+          Tensor expected = reduce(plain, in_plain);
+          if (spatial.size() == 2) expected = expected.permute({2, 0, 1});
+          EXPECT_EQ(reduce(x, spatial).to_vector<double>(), expected.to_vector<double>());
+        }
+      }
+    }
+  }
 }
 
 TEST(Reduce, TheOrderDoesNotDependOnTheThreads) {

@@ -1,5 +1,7 @@
 #include "codegen/llvm/emit.h"
 
+#include <bit>
+
 #include "codegen/llvm/lanes.h"
 #include "ops/kernels/reduce.h"
 
@@ -12,6 +14,7 @@ using llvm::Value;
 namespace {
 
 using Values = std::vector<Value*>;
+const llvm::Align kScratchAlign(64);
 
 class LoopEmitter {
  public:
@@ -130,13 +133,13 @@ class LoopEmitter {
   void unit(const Values& bases, Value* index) {
     Value *row_index = index, *begin = number(0), *end = number(kernel_.sizes.back());
     if (kernel_.blocks > 1) {
+      const int64_t block = kernels::kReduceBlock * kernel_.columns;
       row_index = b_.CreateUDiv(index, number(kernel_.blocks));
-      begin = times(b_.CreateURem(index, number(kernel_.blocks)), kernels::kReduceBlock);
-      Value* next = b_.CreateAdd(begin, number(kernels::kReduceBlock));
+      begin = times(b_.CreateURem(index, number(kernel_.blocks)), block);
+      Value* next = b_.CreateAdd(begin, number(block));
       end = b_.CreateSelect(b_.CreateICmpSLT(next, end), next, end);
     }
-    Values sums;
-    for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
+    Values sums = begin_sums();
     Values starts = row_starts(bases, row_index, kernel_.sizes.size() - kernel_.unit_loops);
     if (kernel_.unit_loops == 1) {
       sums = row(starts, begin, end, sums);
@@ -148,11 +151,86 @@ class LoopEmitter {
         return row(pointers, begin, end, carried);
       });
     }
+    if (has_columns()) sums = fold_columns();
     for (size_t r = 0; r < sums.size(); r++) {
-      size_t k = elementwise() + r;
-      Value* to = advance(bases[k], times(index, item(k)));
-      b_.CreateStore(b_.CreateExtractElement(fold(r, sums[r]), number(0)), to);
+      Value* results = has_columns() ? sums[r] : fold(r, sums[r]);
+      store_results(elementwise() + r, results, bases, index);
     }
+  }
+  bool has_columns() const { return kernel_.columns > 1; }
+
+  // What is reduced so far: sixteen lanes in a register, which loops carry. Of several columns it
+  // is in memory: sixteen elements are then those of 16 / columns positions, and the lanes of all
+  // columns are so many vectors as there are columns, of all reductions side by side.
+  Values begin_sums() {
+    Values sums;
+    for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
+    if (!has_columns()) return sums;
+    const int64_t bytes = column_bytes(sums.size()) * kernel_.columns;
+    columns_ = lanes_.scratch(llvm::ArrayType::get(b_.getInt8Ty(), static_cast<uint64_t>(bytes)));
+    count(number(0), number(kernel_.columns), 1, [&](Value* i) {
+      Value* at = columns_at(i);
+      for (size_t r = 0; r < sums.size(); r++) store_lanes(r, at, sums[r]);
+    });
+    return {};
+  }
+  // Of one vector of each of the first reductions.
+  int64_t column_bytes(size_t reductions) const {
+    int64_t bytes = 0;
+    for (size_t r = 0; r < reductions; r++) bytes += kLanes * item(elementwise() + r);
+    return bytes;
+  }
+  Value* columns_at(Value* i) {
+    return advance(columns_, times(i, column_bytes(kernel_.reductions.size())));
+  }
+  Value* load_lanes(size_t r, Value* at) {
+    Type* vector = llvm::FixedVectorType::get(lanes_.memory_type(reduced_dtype(r)), kLanes);
+    return b_.CreateAlignedLoad(vector, advance(at, number(column_bytes(r))), kScratchAlign);
+  }
+  void store_lanes(size_t r, Value* at, Value* lanes) {
+    b_.CreateAlignedStore(lanes, advance(at, number(column_bytes(r))), kScratchAlign);
+  }
+  void add_to_columns(const Values& values, Value* index) {
+    Value* i = b_.CreateURem(b_.CreateUDiv(index, number(kLanes)), number(kernel_.columns));
+    Value* at = columns_at(i);
+    for (size_t r = 0; r < values.size(); r++) {
+      store_lanes(r, at, combine(r, load_lanes(r, at), values[r]));
+    }
+  }
+  // Lane j with lane j + 8, then 4, 2, 1, of every column; the results are the first lanes.
+  Values fold_columns() {
+    const size_t reductions = kernel_.reductions.size();
+    const int64_t steps = std::countr_zero(static_cast<uint64_t>(kernel_.columns));
+    count(number(0), number(steps), 1, [&](Value* step) {
+      Value* half = b_.CreateLShr(number(kernel_.columns / 2), step);
+      count(number(0), half, 1, [&](Value* i) {
+        Value *at = columns_at(i), *behind = columns_at(b_.CreateAdd(i, half));
+        for (size_t r = 0; r < reductions; r++) {
+          store_lanes(r, at, combine(r, load_lanes(r, at), load_lanes(r, behind)));
+        }
+      });
+    });
+    Values results;
+    for (size_t r = 0; r < reductions; r++) {
+      results.push_back(fold(r, load_lanes(r, columns_), static_cast<int>(kernel_.columns)));
+    }
+    return results;
+  }
+  // The results of block `index`, one per column, behind those of the blocks before it.
+  void store_results(size_t k, Value* results, const Values& bases, Value* index) {
+    if (!has_columns()) {
+      b_.CreateStore(b_.CreateExtractElement(results, number(0)),
+                     advance(bases[k], times(index, item(k))));
+      return;
+    }
+    Value* units = number(kernel_.units);
+    Value *rows = b_.CreateUDiv(index, units), *unit = b_.CreateURem(index, units);
+    Value* place = b_.CreateAdd(times(rows, kernel_.columns * kernel_.units), unit);
+    Value* lanes = lanes_.scratch(results->getType());
+    b_.CreateAlignedStore(results, lanes, kScratchAlign);
+    lanes_.call(Service::scatter,
+                {advance(bases[k], times(place, item(k))), number(kernel_.units * item(k)), lanes,
+                 number(item(k)), number(kernel_.columns)});
   }
   DType reduced_dtype(size_t r) const { return kernel_.operands[elementwise() + r].dtype; }
   Value* identity(size_t r) {
@@ -165,9 +243,9 @@ class LoopEmitter {
         combined(kernel_.reductions[r], ir::Expr::input(0, dtype), ir::Expr::input(1, dtype)));
     return lanes_.emit(program, {a, b})[0];
   }
-  // Lane j with lane j + 8, then 4, 2, 1; the result is the first.
-  Value* fold(size_t r, Value* lanes) {
-    for (int half = kLanes / 2; half > 0; half /= 2) {
+  // Lane j with lane j + 8, then 4, 2, 1, down to `last`; the result is the first.
+  Value* fold(size_t r, Value* lanes, int last = 1) {
+    for (int half = kLanes / 2; half >= last; half /= 2) {
       std::vector<int> behind(kLanes);
       for (int i = 0; i < kLanes; i++) behind[static_cast<size_t>(i)] = (i + half) % kLanes;
       lanes = combine(r, lanes, b_.CreateShuffleVector(lanes, behind));
@@ -188,13 +266,29 @@ class LoopEmitter {
     Values same(kernel_.inputs);
     for (size_t k = 0; k < kernel_.inputs; k++) {
       if (inner_stride(k) != 0) continue;
-      DType dtype = kernel_.operands[k].dtype;
-      Value* lane = b_.CreateLoad(lanes_.memory_type(dtype), pointers[k]);
-      same[k] = lanes_.from_memory(b_.CreateVectorSplat(kLanes, lane), dtype);
+      same[k] = repeated(k, pointers[k]);
     }
     return carry(begin, end, kLanes, sums, [&](Value* index, const Values& carried) {
       return block(pointers, same, index, end, carried);
     });
+  }
+
+  // One element in all lanes, or a few again and again.
+  Value* repeated(size_t k, Value* at) {
+    const LoopOperand& operand = kernel_.operands[k];
+    Type* lane = lanes_.memory_type(operand.dtype);
+    if (operand.period == 0) {
+      Value* one = b_.CreateLoad(lane, at);
+      return lanes_.from_memory(b_.CreateVectorSplat(kLanes, one), operand.dtype);
+    }
+    std::vector<int> places(kLanes);
+    for (int i = 0; i < kLanes; i++) {
+      places[static_cast<size_t>(i)] = i % static_cast<int>(operand.period);
+    }
+    Type* few = llvm::FixedVectorType::get(lane, static_cast<unsigned>(operand.period));
+    llvm::Align align(static_cast<uint64_t>(item(k)));
+    Value* loaded = b_.CreateAlignedLoad(few, at, align);
+    return lanes_.from_memory(b_.CreateShuffleVector(loaded, places), operand.dtype);
   }
 
   // Sixteen elements. The last ones of a row go through padded scratch, so that there is one body.
@@ -213,11 +307,12 @@ class LoopEmitter {
       store(k, results[k - kernel_.inputs], at[k], left, partial);
     }
     Values next;
-    for (size_t r = 0; r < sums.size(); r++) {
+    for (size_t r = 0; r < kernel_.reductions.size(); r++) {
       Value* value = results[elementwise() - kernel_.inputs + r];
       if (partial) value = without_rest(r, value, left);
-      next.push_back(combine(r, sums[r], value));
+      next.push_back(has_columns() ? value : combine(r, sums[r], value));
     }
+    if (has_columns()) add_to_columns(std::exchange(next, {}), index);
     if (partial) store_rest(pointers, at, index, left, partial);
     return next;
   }
@@ -307,6 +402,7 @@ class LoopEmitter {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   LaneEmitter lanes_;
+  Value* columns_ = nullptr;  // what is reduced so far, where it is in memory
 };
 
 }  // namespace

@@ -22,14 +22,19 @@ struct ConvPiece {
   bool operator==(const ConvPiece&) const = default;
 };
 
+// Some operands may come in blocks of channels, [batch, channels / 8, spatial, 8], which is how
+// oneDNN has them: then they are not reordered.
+inline constexpr int64_t kChannelBlock = 8;
+
 // May be used by several threads at once. All memory that is given is aligned to 64 bytes, but for
 // x, w, bias and y.
 class ConvCall {
  public:
   virtual ~ConvCall() = default;
 
-  size_t packed_bytes = 0;   // of the weights in the layout of oneDNN
-  size_t scratch_bytes = 0;  // of each run
+  size_t packed_bytes = 0;                          // of the weights in the layout of oneDNN
+  size_t scratch_bytes = 0;                         // of each run
+  bool x_has_blocks = false, y_has_blocks = false;  // may come in blocks
 
   virtual void pack(const float* w, void* packed) const = 0;
   virtual void unpack(void* packed, float* w) const = 0;
@@ -40,6 +45,7 @@ class ConvCall {
     const float* bias;
     float* y;
     void* scratch;
+    bool x_in_blocks = false, y_in_blocks = false;
   };
   virtual void run(const Data& data) const = 0;
 };

@@ -73,6 +73,7 @@ struct Plan {
   Grid grid{};
   std::unique_ptr<ConvCall> call, last;  // of the last slice, if it is shorter
   bool served = false;
+  ConvBlocks blocks{};
 
   const ConvCall& of_slice(int64_t slice) const {
     return last && slice == grid.slices - 1 ? *last : *call;
@@ -118,6 +119,10 @@ bool is_in_range(const ConvGeometry& g) {
          g.groups * g.out_channels * g.depth() < kMaxElements;
 }
 
+ConvBlocks blocks_of(const ConvCall& call, const ConvCall& last) {
+  return {call.x_has_blocks && last.x_has_blocks, call.y_has_blocks && last.y_has_blocks};
+}
+
 Plan make_plan(ConvDirection direction, bool bias, const ConvGeometry& g) {
   Plan plan;
   static const MakeConvCall make = load();
@@ -135,6 +140,7 @@ Plan make_plan(ConvDirection direction, bool bias, const ConvGeometry& g) {
   // Weights are packed once for all slices.
   plan.served =
       plan.call && (rest == 0 || (plan.last && plan.last->packed_bytes == plan.call->packed_bytes));
+  if (plan.served) plan.blocks = blocks_of(*plan.call, rest > 0 ? *plan.last : *plan.call);
   return plan;
 }
 
@@ -197,6 +203,7 @@ struct Run {
   float *x, *w, *y;
   const float* bias;
   float* packed;  // one per part, and per slice if weights are what is computed
+  ConvBlocks blocks;
 
   bool is_input() const { return direction == ConvDirection::input; }
   int64_t part_channels() const {
@@ -224,7 +231,8 @@ struct Run {
     const int64_t weights =
         direction == ConvDirection::weight ? slice * plan.grid.parts + part : part;
     plan.of_slice(slice).run({from_x, packed + weights * plan.packed_stride(),
-                              bias ? bias + channel : nullptr, from_y, scratch});
+                              bias ? bias + channel : nullptr, from_y, scratch, blocks.x,
+                              blocks.y});
     if (bias && is_input()) {
       add_bias(from_x, std::min(plan.grid.images, g.batch - first), channel);
     }
@@ -264,15 +272,21 @@ struct Run {
 
 }  // namespace
 
+ConvBlocks onednn_blocks(ConvDirection direction, const ConvGeometry& g, bool bias) {
+  const bool to_input = direction == ConvDirection::input;
+  if (to_input && bias) return {};  // add_bias knows plain images only
+  return Plans::plans().find({direction, bias, g})->blocks;
+}
+
 bool convolve_onednn(ConvDirection direction, const ConvGeometry& g, float* x, float* w,
-                     const float* bias, float* y) {
+                     const float* bias, float* y, ConvBlocks blocks) {
   const auto plan =
       Plans::plans().find({direction, bias && direction == ConvDirection::forward, g});
   if (!plan->served) return false;
   const bool to_weights = direction == ConvDirection::weight;
   const int64_t copies = plan->grid.parts * (to_weights ? plan->grid.slices : 1);
   Block<float> packed(static_cast<size_t>(copies) * plan->packed_stride());
-  const Run run{*plan, direction, g, x, w, y, bias, packed.get()};
+  const Run run{*plan, direction, g, x, w, y, bias, packed.get(), blocks};
   if (!to_weights) run.pack();
   run.all_pieces();
   if (to_weights) {

@@ -1,6 +1,7 @@
 #include "ops/kernels/reduce.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/pool.h"
 #include "ops/kernels/reduce_lanes.h"
@@ -149,6 +150,48 @@ void reduce_columns(const Task& task, const Axes& outer, int64_t n, int64_t stri
   reduce_columns(task.over(partials), dense, blocks, width, width, out);
 }
 
+// `length` rows of a few columns, from row `first` on; copied to `scratch` unless they lie
+// together.
+const char* rows_together(const Task& task, const Axes& rows, const char* start, int64_t first,
+                          int64_t length, char* scratch) {
+  const int64_t run = rows.sizes.back(), bytes = kFewColumns * task.item();
+  auto at = [&](int64_t row) { return start + rows.offset(row) * task.item(); };
+  if (first / run == (first + length - 1) / run) return at(first);
+  char* to = scratch;
+  for (int64_t row = first; row < first + length;) {
+    int64_t count = std::min(run - row % run, first + length - row);
+    std::memcpy(to, at(row), static_cast<size_t>(count * bytes));
+    to += count * bytes;
+    row += count;
+  }
+  return scratch;
+}
+
+// Reduces over rows of eight neighbouring columns; the innermost rows lie one behind the other.
+void reduce_few_columns(const Task& task, const Axes& outer, const Axes& rows, char* out) {
+  ReduceKernels kernels = task.kernels();
+  int64_t count = outer.count(), n = rows.count(), blocks = blocks_of(n);
+  Tensor partials;
+  if (blocks > 1) partials = make_partials(task, {count, blocks, kFewColumns});
+  char* to = blocks > 1 ? static_cast<char*>(partials.data_ptr()) : out;
+  int64_t result = kFewColumns * static_cast<int64_t>(item_size(accumulate_dtype(task.dtype)));
+  int64_t grain = grain_of(std::min(n, kReduceBlock) * kFewColumns);
+  pool::parallel_for(count * blocks, grain, [&](int64_t begin, int64_t end) {
+    alignas(64) char scratch[kReduceBlock * kFewColumns * 8];
+    for (int64_t i = begin; i < end; i++) {
+      int64_t block = i % blocks, length = block_length(n, block);
+      const char* from = rows_together(task, rows, task.at(outer.offset(i / blocks)),
+                                       block * kReduceBlock, length, scratch);
+      kernels.few_columns(from, 0, length, 0, to + i * result);
+    }
+  });
+  if (blocks == 1) return;
+  Axes dense, partial_rows;
+  dense.add(count, blocks * kFewColumns);
+  partial_rows.add(blocks, kFewColumns);
+  reduce_few_columns(task.over(partials), dense, partial_rows, out);
+}
+
 // Any layout: the elements of a block are gathered first.
 void reduce_gathered(const Task& task, const Tensor& rows_last, int64_t rows, int64_t n,
                      char* out) {
@@ -213,6 +256,12 @@ void reduce(Reduction reduction, const Tensor& self, const std::vector<bool>& ax
   if (columns) {
     int64_t width = kept.pop().first;
     return reduce_columns(task, kept, n, reduced.strides[0], width, to);
+  }
+  bool few_columns = !kept.sizes.empty() && kept.sizes.back() == kFewColumns &&
+                     kept.strides.back() == 1 && reduced.strides.back() == kFewColumns;
+  if (few_columns) {
+    kept.pop();
+    return reduce_few_columns(task, kept, reduced, to);
   }
   reduce_gathered(task, reduced_last(self, axes), kept.count(), n, to);
 }

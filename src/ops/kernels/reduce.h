@@ -20,11 +20,16 @@ DType accumulate_dtype(DType dtype);
 void reduce(Reduction reduction, const Tensor& self, const std::vector<bool>& axes,
             const Tensor& out);
 
-// The loops: `count` rows of n <= 512 elements that lie `step` apart; and one block of `rows` <=
-// 512 rows reduced over the rows, for at least sixteen columns. Strides in elements.
+// Columns of images in blocks of channels (kernels/channel_blocks.h).
+inline constexpr int64_t kFewColumns = 8;
+
+// The loops: `count` rows of n <= 512 elements that lie `step` apart; one block of `rows` <= 512
+// rows reduced over the rows, for at least sixteen columns; the same for eight columns, rows
+// without gaps. Strides in elements.
 struct ReduceKernels {
   void (*blocks)(const void* from, int64_t step, int64_t n, int64_t count, void* out);
   void (*columns)(const void* from, int64_t stride, int64_t rows, int64_t width, void* out);
+  void (*few_columns)(const void* from, int64_t, int64_t rows, int64_t, void* out);
 };
 ReduceKernels reduce_kernels(Reduction reduction, DType dtype);
 

@@ -236,4 +236,40 @@ struct ReduceColumns {
   }
 };
 
+// A block of rows <= 512 rows of eight elements, reduced over the rows: two rows are sixteen
+// elements, and eight of those the lanes of all columns.
+template <class Op, class S, Level L>
+struct ReduceFewColumns {
+  using T = ir::compute_t<S>;
+  using V = ir::Lanes<T, L>;
+  static constexpr int kVectors = kFewColumns;
+
+  FG_INLINE static void run(const void* from, int64_t, int64_t rows, int64_t, void* to) {
+    const S* p = static_cast<const S*>(from);
+    const int64_t count = rows * kFewColumns;
+    constexpr T identity = Op::template identity<T>();
+    V sums[kVectors];
+#pragma GCC unroll 8
+    for (int k = 0; k < kVectors; k++) sums[k] = ir::splat<T, L>(identity);
+    int64_t i = 0;
+    for (; i + kVectors * ir::kLanes <= count; i += kVectors * ir::kLanes) {
+#pragma GCC unroll 8
+      for (int k = 0; k < kVectors; k++)
+        sums[k] = Op::combine(sums[k], ir::load<S, L>(p + i + k * ir::kLanes));
+    }
+    for (int k = 0; i < count; k++, i += ir::kLanes) {
+      sums[k] = Op::combine(sums[k], load_tail<S, L>(p + i, count - i, identity));
+    }
+#pragma GCC unroll 8
+    for (int half = kVectors / 2; half > 0; half /= 2) {
+#pragma GCC unroll 8
+      for (int k = 0; k < half; k++) sums[k] = Op::combine(sums[k], sums[k + half]);
+    }
+    ir::Spilled<T> last;
+    ir::store_chunks(last.lane, sums[0]);
+    for (int c = 0; c < kFewColumns; c++)
+      static_cast<T*>(to)[c] = Op::combine(last.lane[c], last.lane[c + kFewColumns]);
+  }
+};
+
 }  // namespace fg::kernels

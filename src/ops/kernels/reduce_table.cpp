@@ -20,11 +20,13 @@ template <class Op, class S>
 ReduceKernels kernels_of() {
 #if FG_HAS_V3
   if (level() == Level::v3) {
-    return {run_v3<ReduceBlocks<Op, S, Level::v3>>, run_v3<ReduceColumns<Op, S, Level::v3>>};
+    return {run_v3<ReduceBlocks<Op, S, Level::v3>>, run_v3<ReduceColumns<Op, S, Level::v3>>,
+            run_v3<ReduceFewColumns<Op, S, Level::v3>>};
   }
 #endif
   return {run_baseline<ReduceBlocks<Op, S, Level::baseline>>,
-          run_baseline<ReduceColumns<Op, S, Level::baseline>>};
+          run_baseline<ReduceColumns<Op, S, Level::baseline>>,
+          run_baseline<ReduceFewColumns<Op, S, Level::baseline>>};
 }
 
 // Integers add and multiply modulo 2^64.

@@ -1,5 +1,6 @@
 // Convolutions of oneDNN in its own (blocked) layouts, which are several times faster than what it
-// does on plain ones. x and y are reordered piece by piece, while they are in a cache.
+// does on plain ones. x and y that come plain are reordered piece by piece, while they are in a
+// cache.
 #include "ops/kernels/conv_call.h"
 
 #include <memory>
@@ -91,6 +92,15 @@ Desc plain_images(const ConvGeometry& g, int64_t channels, const Spatial& sizes,
   return plain(dims, 0, stride);
 }
 
+// [batch, channels / 8, spatial, 8], without gaps.
+bool is_in_blocks(const Desc& desc) {
+  using Tag = memory::format_tag;
+  constexpr Tag kTags[] = {Tag::nCw8c, Tag::nChw8c, Tag::nCdhw8c};
+  const Dims dims = desc.dims();
+  if (dims[1] % kChannelBlock != 0) return false;
+  return desc == Desc(dims, memory::data_type::f32, kTags[dims.size() - 3]);
+}
+
 Operands operands(const ConvPiece& p) {
   const ConvGeometry& g = p.g;
   Dims w;
@@ -123,7 +133,7 @@ class Call final : public ConvCall {
         make_weight(piece.g);
         break;
     }
-    if (served_) make_reorders();
+    if (served_) make_reorders(piece);
   }
 
   bool served() const { return served_; }
@@ -145,7 +155,7 @@ class Call final : public ConvCall {
     OneThread one;
     dnnl::stream stream(engine());
     auto* scratch = static_cast<char*>(data.scratch);
-    Image x(user_.x, own_.x, data.x, x_, scratch), y(user_.y, own_.y, data.y, y_, scratch);
+    Image x(x_, data.x_in_blocks, data.x, scratch), y(y_, data.y_in_blocks, data.y, scratch);
     memory w = at(own_.w, data.packed), work = at(scratchpad_, scratch);
     if (direction_ != ConvDirection::input) x.enter(stream);
     if (direction_ != ConvDirection::forward) y.enter(stream);
@@ -174,20 +184,28 @@ class Call final : public ConvCall {
   }
 
  private:
-  // x or y of one run, in the layout of the user and in oneDNN's.
+  // How x or y comes: its layout, and from there to oneDNN's or back; no reorder if it is that.
+  struct Form {
+    Desc layout;
+    dnnl::reorder reorder;
+  };
+  struct Side {
+    Form plain, blocks;
+    Desc own;
+  };
+  // x or y of one run.
   struct Image {
-    Image(const Desc& user_layout, const Desc& own_layout, float* data,
-          const dnnl::reorder& reordered, char*& scratch)
-        : reorder(reordered), user(at(user_layout, data)) {
-      own = reorder ? at(own_layout, scratch) : user;
-      if (reorder) scratch += aligned(own_layout.get_size());
+    Image(const Side& side, bool in_blocks, float* data, char*& scratch)
+        : form(in_blocks ? side.blocks : side.plain), user(at(form.layout, data)) {
+      own = form.reorder ? at(side.own, scratch) : user;
+      if (form.reorder) scratch += aligned(side.own.get_size());
     }
     void enter(const dnnl::stream& stream) { move(stream, user, own); }
     void leave(const dnnl::stream& stream) { move(stream, own, user); }
     void move(const dnnl::stream& stream, const memory& from, const memory& to) {
-      if (reorder) reorder.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
+      if (form.reorder) form.reorder.execute(stream, {{DNNL_ARG_FROM, from}, {DNNL_ARG_TO, to}});
     }
-    const dnnl::reorder& reorder;
+    const Form& form;
     memory user, own;
   };
 
@@ -240,17 +258,29 @@ class Call final : public ConvCall {
   static dnnl::reorder reorder(const Desc& from, const Desc& to) {
     return dnnl::reorder({engine(), from, engine(), to});
   }
-  void make_reorders() {
-    const bool to_x = direction_ == ConvDirection::input;
-    const bool to_y = direction_ == ConvDirection::forward;
+  static Form form(const Desc& user, const Desc& own, bool result) {
+    if (user == own) return {user, {}};
+    return {user, result ? reorder(own, user) : reorder(user, own)};
+  }
+  static Side side(const Desc& user, const Desc& own, bool result, int64_t image_stride) {
+    Side made{form(user, own, result), {}, own};
+    if (!is_in_blocks(own)) return made;
+    Desc blocks = own;  // whole images, of which a piece may have some channels only
+    if (own.dims()[0] > 1) blocks.data.format_desc.blocking.strides[0] = image_stride;
+    made.blocks = form(blocks, own, result);
+    return made;
+  }
+  void make_reorders(const ConvPiece& piece) {
+    x_ = side(user_.x, own_.x, direction_ == ConvDirection::input, piece.x_image);
+    y_ = side(user_.y, own_.y, direction_ == ConvDirection::forward, piece.y_image);
     const bool to_w = direction_ == ConvDirection::weight;
-    if (user_.x != own_.x) x_ = to_x ? reorder(own_.x, user_.x) : reorder(user_.x, own_.x);
-    if (user_.y != own_.y) y_ = to_y ? reorder(own_.y, user_.y) : reorder(user_.y, own_.y);
     w_ = to_w ? reorder(own_.w, user_.w) : reorder(user_.w, own_.w);
+    x_has_blocks = is_in_blocks(own_.x);
+    y_has_blocks = is_in_blocks(own_.y);
     packed_bytes = own_.w.get_size();
     scratch_bytes = aligned(scratchpad_.get_size());
-    if (x_) scratch_bytes += aligned(own_.x.get_size());
-    if (y_) scratch_bytes += aligned(own_.y.get_size());
+    if (x_.plain.reorder) scratch_bytes += aligned(own_.x.get_size());
+    if (y_.plain.reorder) scratch_bytes += aligned(own_.y.get_size());
   }
 
   ConvDirection direction_;
@@ -258,7 +288,8 @@ class Call final : public ConvCall {
   Desc scratchpad_;
   bool served_ = false;
   dnnl::primitive convolution_;
-  dnnl::reorder x_, y_, w_;
+  Side x_, y_;
+  dnnl::reorder w_;
 };
 
 }  // namespace
