@@ -3,7 +3,7 @@
 PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libcli11-dev \
   nlohmann-json3-dev libgtest-dev libmpfr-dev libgmp-dev liblemon-dev graphviz \
   llvm-19-dev liblld-19-dev libdnnl-dev libsodium-dev libzstd-dev \
-  libflatbuffers-dev flatbuffers-compiler libhiredis-dev libssl-dev redis-server
+  libflatbuffers-dev flatbuffers-compiler libhiredis-dev libssl-dev redis-server openssl
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
 JOBS ?= $(shell nproc)

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <chrono>
 #include <ctime>
+#include <utility>
 
 #include "base/log.h"
 #include "base/trace.h"
@@ -46,7 +47,7 @@ class Finder {
     for (const Candidate& candidate : state_.in_memory(address_)) {
       if (take(candidate, Outcome::memory_hit)) break;
     }
-    return std::move(found_);
+    return std::exchange(found_, std::nullopt);
   }
 
   std::optional<Entry> on_this_machine() {
@@ -55,7 +56,7 @@ class Finder {
       local->visit(
           address_, [&](const Candidate& c) { return take(c, Outcome::local_hit); }, report);
     }
-    return std::move(found_);
+    return std::exchange(found_, std::nullopt);
   }
 
   // A hit there is one here from now on.
@@ -70,7 +71,7 @@ class Finder {
       }
       return true;
     });
-    return std::move(found_);
+    return std::exchange(found_, std::nullopt);
   }
 
   // What went wrong in one store must not keep us from the next.
@@ -79,7 +80,7 @@ class Finder {
       return (this->*look)();
     } catch (const std::exception& problem) {
       problems_.push_back(problem_of(problem));
-      return std::move(found_);
+      return std::exchange(found_, std::nullopt);
     }
   }
 
@@ -106,7 +107,6 @@ class Finder {
   }
 
   const Digest& address() const { return address_; }
-  const Key& key() const { return key_; }
   Problems& problems() { return problems_; }
 
  private:

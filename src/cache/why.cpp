@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "cache/entry.h"
+#include "cache/state.h"
 #include "cache/unusable.h"
 
 namespace fg::cache {
@@ -67,6 +68,16 @@ std::vector<Explained> explain_lookups(const LocalStore& store,
     read = true;
     result.back().nearest = nearest(lookup, keys);
   }
+  return result;
+}
+
+std::vector<Explained> why() {
+  auto now = state();
+  std::vector<Lookup> lookups = now->stats().lookups;
+  std::vector<Problem> ignored;
+  if (auto local = now->local(ignored)) return explain_lookups(*local, lookups);
+  std::vector<Explained> result;
+  for (Lookup& lookup : lookups) result.push_back({std::move(lookup)});
   return result;
 }
 

@@ -24,6 +24,9 @@ struct Explained {
 // Looks at the entries that were used last; long values are digests here.
 std::vector<Explained> explain_lookups(const LocalStore& store, const std::vector<Lookup>& lookups);
 
+// Of the last lookups of this process.
+std::vector<Explained> why();
+
 // One sentence per lookup, for people.
 std::string sentence(const Explained& explained);
 

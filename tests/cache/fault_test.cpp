@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -274,6 +275,17 @@ TEST(CacheFault, a_folder_that_cannot_be_read_is_a_miss) {
     if (!find(key("f"))) _exit(3);  // in memory
   });
   EXPECT_EQ(status, 0);
+}
+
+TEST(CacheFault, a_lock_that_somebody_holds_for_ever_stops_nobody) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  int usage = open((cache.config().directory + "/usage").c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(flock(usage, LOCK_EX), 0);
+  store(key("g"), entry("code of g"));
+  EXPECT_EQ(cache.store().collect(0).removed, 0u) << "whoever holds it is collecting";
+  EXPECT_EQ(found_code(cache, key("g")), "code of g");
+  close(usage);
 }
 
 TEST(CacheFault, a_folder_that_is_removed_meanwhile_is_made_anew) {

@@ -128,6 +128,7 @@ class TlsRedisServer : public RedisServer {
                 "no"};
     start();
   }
+  static bool installed() { return system("command -v openssl >/dev/null") == 0; }
   std::string certificate() const { return folder_ + "/certificate"; }
 };
 

@@ -40,7 +40,7 @@ TEST(CacheWhy, a_miss_names_the_fields_in_which_the_nearest_entry_differs) {
   store(key("f(x)\nreturn x", "v3"), entry("code"));
   store(key("something else", "v9"), entry("code"));
   find(key("f(x)\nreturn x", "baseline"));
-  auto explained = explain_lookups(cache.store(), stats().lookups);
+  auto explained = why();
   ASSERT_EQ(explained.size(), 1u);
   ASSERT_TRUE(explained[0].nearest);
   EXPECT_EQ(sentence(explained[0]), "miss: the nearest entry " +
@@ -52,7 +52,7 @@ TEST(CacheWhy, an_entry_that_was_made_after_its_miss_is_not_its_own_nearest) {
   TestCache cache;
   find(key("f"));
   store(key("f"), entry("code"));
-  auto explained = explain_lookups(cache.store(), stats().lookups);
+  auto explained = why();
   EXPECT_EQ(sentence(explained[0]), "miss: there is no other entry to compare with");
 }
 
@@ -62,7 +62,7 @@ TEST(CacheWhy, hits_guard_misses_and_bypasses_say_what_they_are) {
   find(key("f"));
   find(key("f"), [](const Entry&) { return false; });
   note_bypass("a hook that cannot be identified");
-  auto explained = explain_lookups(cache.store(), stats().lookups);
+  auto explained = why();
   ASSERT_EQ(explained.size(), 3u);
   EXPECT_EQ(sentence(explained[0]), "hit (memory)");
   EXPECT_EQ(sentence(explained[1]),
