@@ -50,6 +50,7 @@ static void renumber(ir::Graph& graph) {
   }
   for (ValueId& input : graph.inputs) rename(input);
   for (ValueId& output : graph.outputs) rename(output);
+  for (ValueId& input : graph.consumable) rename(input);
   std::vector<ir::ValueInfo> values(graph.values.size());
   size_t kept = 0;
   for (ValueId value = 0; value < number.size(); value++) {

@@ -33,5 +33,18 @@ TEST(DeadCode, keeps_what_refuses_values) {
   EXPECT_EQ(after(dead_code, text), canonical(text));
 }
 
+// Marks of inputs move with their numbers: a mark on another input would let it be overwritten.
+TEST(DeadCode, renumbers_what_may_be_consumed) {
+  ir::Graph graph = ir::parse_graph(R"(graph(%2: float32[3] argument 0, %0: float32[3] argument 1) {
+    %1: float32[3] = sin(%0)
+    %3: float32[3] = mul(%1, %2)
+    return %3: output 0
+  })");
+  graph.consumable = {0};
+  dead_code(graph);
+  EXPECT_EQ(graph.consumable, std::vector<ir::ValueId>{1});
+  EXPECT_EQ(graph.inputs[1], 1u);
+}
+
 }  // namespace
 }  // namespace fg::passes
