@@ -50,7 +50,7 @@ def foregrad_flags():
 
 def one_round(command, environment):
     done = subprocess.run(command, capture_output=True, text=True,
-                          env={**os.environ, **environment})
+                          env={**os.environ, "FOREGRAD_CACHE": "0", **environment})
     if done.returncode:
         sys.exit(f"{command[0]} failed:\n{done.stderr}")
     rows = [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
