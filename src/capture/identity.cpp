@@ -198,9 +198,9 @@ std::string describe_outputs(const Function& function, bool record) {
 
 std::string anonymous_text(ir::Graph graph, std::string& constants) {
   graph.sources = {""};
-  for (auto* roles : {&graph.input_roles, &graph.output_roles}) {
-    for (Role& role : *roles) role.name.clear();
-  }
+  // Inputs are known by their place; which number the caller has for one changes nothing.
+  for (Role& role : graph.input_roles) role = {role.kind, 0};
+  for (Role& role : graph.output_roles) role.name.clear();
   for (ir::Operation& operation : graph.operations) {
     operation.source = 0;
     if (operation.primitive || operation.constant.numel() <= kLongConstant) continue;

@@ -144,3 +144,18 @@ def test_a_damaged_store_is_a_miss(run, tmp_path):
     again, hits, misses, _ = run(PLAIN, FOREGRAD_CACHE_STRICT="0")
     assert again == cold
     assert hits == 0
+
+
+def test_processes_that_start_at_once_compile_once(tmp_path):
+    environment = {**os.environ, "FOREGRAD_CACHE": "1", "XDG_CACHE_HOME": str(tmp_path / "c"),
+                   "XDG_CONFIG_HOME": str(tmp_path / "k"), "FOREGRAD_CACHE_STRICT": "1"}
+    source = PROGRAM.format(body=textwrap.dedent(PLAIN))
+    processes = [subprocess.Popen([sys.executable, "-c", source], env=environment, text=True,
+                                  stdout=subprocess.PIPE) for _ in range(16)]
+    answers = [json.loads(process.communicate(timeout=300)[0]) for process in processes]
+    assert all(process.returncode == 0 for process in processes)
+    assert all(answer[:3] == answers[0][:3] for answer in answers)
+    stored = [path for path in (tmp_path / "c").rglob("*")
+              if path.is_file() and path.stat().st_size > 4096 and path.name != "lookups"]
+    assert len(stored) == 2  # one forward, one backward
+    assert sum(answer[3] for answer in answers) == 2 * 15
