@@ -11,6 +11,7 @@
 #include "bench/passes/capture.h"
 #include "bench/passes/graphs.h"
 #include "codegen/executable.h"
+#include "passes/batch.h"
 
 namespace fg::bench {
 namespace {
@@ -51,7 +52,14 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"common_subexpressions", passes::common_subexpressions},
     {"recompute_late", passes::recompute_late},
     {"dead_code", passes::dead_code},
+    {"block_images", passes::block_images},
     {"fuse", [](ir::Graph& g) { passes::fuse(g, passes::find_places(g)); }},
+    {"batch",  // after fuse, as plan_memory
+     [](ir::Graph& g) {
+       auto places = passes::find_places(g);
+       auto groups = passes::fuse(g, places);
+       passes::batch(g, places, groups);
+     }},
     {"plan_memory",
      [](ir::Graph& g) {
        auto places = passes::find_places(g);
