@@ -28,6 +28,7 @@ class OpNode : public Node, private ir::VjpSource {
   bool find_argument(std::string_view name, ir::Value& value) const;
   const ir::Gradient& gradient() const { return gradient_; }
   const void* arguments() const { return arguments_.get(); }
+  std::span<const ir::ShapeOf> shapes() const { return {shapes_.begin(), shapes_.end()}; }
 
  private:
   Tensor unpack_input(int input, int element) override;

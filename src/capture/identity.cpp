@@ -145,6 +145,10 @@ class Nodes {
     if (entries_.contains(&node)) return true;
     const auto* op = dynamic_cast<const OpNode*>(&node);
     if (!op || !print_arguments(out, *op)) return false;
+    for (const ir::ShapeOf& shape : op->shapes()) {
+      out += fmt::format(" shape {}{}{}", name(shape.dtype), fg::text(shape.sizes),
+                         shape.transposed ? "t" : "");
+    }
     for (size_t i = 0; i < node.saved_count(); i++) {
       if (!print_saved(out, *const_cast<Node&>(node).saved_value(i), saved)) return false;
     }
