@@ -7,9 +7,12 @@
 
 namespace fg {
 
-enum class Level : uint8_t { baseline, v3 };
+// Each has all that the ones before it have. v4 computes the bits of v3, but for
+// convolutions; only what gains from wider registers (products, attention, compiled loops,
+// convolutions) has code of its own for it.
+enum class Level : uint8_t { baseline, v3, v4 };
 
-// The level in use: the best the CPU has, or what FOREGRAD_LEVEL=baseline|v3 forces. Read once.
+// The level in use: the best the CPU has, or what FOREGRAD_LEVEL=baseline|v3|v4 forces. Read once.
 Level level();
 const char* name(Level level);
 
@@ -21,12 +24,17 @@ const char* name(Level level);
 #if defined(__x86_64__) && !defined(FOREGRAD_SANITIZE) && !defined(__clang__)
 #define FG_HAS_V3 1
 #define FG_KERNEL_V3 __attribute__((target("avx2,fma,f16c,bmi,bmi2"), flatten, noinline))
+#define FG_KERNEL_V4                                                                            \
+  __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c,bmi,bmi2"), flatten, \
+                 noinline))
 #else
 #define FG_HAS_V3 0
 #define FG_KERNEL_V3 __attribute__((flatten, noinline))
+#define FG_KERNEL_V4 __attribute__((flatten, noinline))
 #endif
 namespace fg {
-inline constexpr Level kBestLevel = FG_HAS_V3 ? Level::v3 : Level::baseline;  // of this build
+// The best level of this build that lanes of formulas are compiled for.
+inline constexpr Level kBestLevel = FG_HAS_V3 ? Level::v3 : Level::baseline;
 }
 #define FG_KERNEL_BASELINE __attribute__((flatten, noinline))
 #define FG_INLINE inline __attribute__((always_inline))

@@ -13,7 +13,7 @@ namespace fg::settings {
 namespace {
 
 constexpr Setting kTable[] = {
-    {Id::level, "FOREGRAD_LEVEL", "auto", "auto, baseline or v3",
+    {Id::level, "FOREGRAD_LEVEL", "auto", "auto, baseline, v3 or v4",
      "Instruction-set level of all kernels; auto takes the best that the CPU has."},
     {Id::num_threads, "FOREGRAD_NUM_THREADS", "auto", "auto or a number from 1 to 1024",
      "Threads that work on one operation, the caller included; auto is one per core."},

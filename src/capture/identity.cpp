@@ -235,6 +235,8 @@ Identity identify(const Function& function, bool record, const std::vector<Value
     for (size_t i = 0; i < saved.values.size(); i++) outputs.add(saved.values[i], saved.roles[i]);
   }
   ir::Graph graph = ir::cut(tracer.graph, inputs, outputs, function.checked);
+  for (const ir::Operation& one : graph.operations) result.lines.places.push_back(one.source);
+  result.lines.texts = graph.sources;
   result.graph = anonymous_text(std::move(graph), result.constants);
   result.outputs = describe_outputs(function, record);
   return result;

@@ -6,6 +6,13 @@
 
 namespace fg::capture {
 
+// The lines of the user behind the operations of a graph. They are no part of an identity: code that
+// another program compiled serves this one, whose lines its errors must name.
+struct Lines {
+  std::vector<uint32_t> places;    // per operation, in `texts`
+  std::vector<std::string> texts;  // the first is empty: no line
+};
+
 struct Identity {
   std::string graph;      // the forward and what nodes saved of it, values numbered anew
   std::string constants;  // digests of those that are too long for the text
@@ -13,6 +20,7 @@ struct Identity {
   std::string gradient;   // the nodes of autograd behind the outputs
   // Why the nodes do not say what the gradient is: it runs code of the user. Empty: they do.
   std::string unknown;
+  Lines lines;  // of `graph`
 };
 
 // Of a function whose trace still knows the tensors from outside. `record`: with its gradient.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 
 #include "codegen/build.h"
 #include "codegen/listing.h"
@@ -18,6 +19,8 @@ class Executable {
   // only what that takes. An error if it is not whole.
   Executable(std::string_view stored, std::string_view object);
   const ir::Graph& graph() const { return graph_; }
+  // Errors name these lines of the user instead of those that it was compiled from.
+  void rename_lines(const std::unordered_map<std::string, std::string>& now);
   // All but the code, as bytes for the same version of this library.
   std::string stored() const;
   const std::string& object() const { return object_; }  // empty: no loop

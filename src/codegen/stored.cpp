@@ -257,6 +257,12 @@ class Executable::Reader {
   format::ExecutableT in_;
 };
 
+void Executable::rename_lines(const std::unordered_map<std::string, std::string>& now) {
+  for (std::string& line : graph_.sources) {
+    if (auto found = now.find(line); found != now.end()) line = found->second;
+  }
+}
+
 Executable::Executable(std::string_view stored, std::string_view object) : object_(object) {
   timing::Phase phase("load code");
   Reader(*this, stored).read();

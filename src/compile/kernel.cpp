@@ -186,7 +186,9 @@ Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* k
   Code code;
   result.run = options_.forward ? options_.forward(graph) : compile_keeping(graph, code);
   result.graph = std::move(graph);
-  if (key && code) cache::store(*key, store_forward(result, *code).entry(watch.milliseconds()));
+  if (key && code) {
+    cache::store(*key, store_forward(result, *code, lines_[record]).entry(watch.milliseconds()));
+  }
   return result;
 }
 
@@ -276,7 +278,9 @@ Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
   result.run = options_.backward ? options_.backward(graph) : compile_keeping(graph, code);
   result.watched = watched_by(*gradient);
   result.graph = std::move(graph);
-  if (key && code) cache::store(*key, store_backward(result, *code).entry(watch.milliseconds()));
+  if (key && code) {
+    cache::store(*key, store_backward(result, *code, lines_[true]).entry(watch.milliseconds()));
+  }
   return result;
 }
 

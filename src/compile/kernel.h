@@ -7,6 +7,7 @@
 #include <map>
 
 #include "cache/cache.h"
+#include "capture/identity.h"
 #include "compile/kernel_parts.h"
 
 namespace fg::compiler {
@@ -115,6 +116,7 @@ class Kernel : public Counted {
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
   std::optional<cache::Key> key_;        // of the recorded forward
+  capture::Lines lines_[2];              // of the keys of the forward, recorded or not
   bool known_by_nodes_ = true;           // nodes say what its gradient is
   std::atomic<Forward*> ready_[2] = {};  // these two, for those who do not want to wait
   std::map<Request, Backward> backwards_;

@@ -76,6 +76,7 @@ std::optional<cache::Key> Kernel::forward_key(bool record, Forward& plan, bool& 
   key.fields.push_back({"constants", std::move(identity.constants)});
   key.fields.push_back({"outputs", std::move(identity.outputs)});
   key.fields.push_back({"nodes", std::move(identity.gradient)});
+  lines_[record] = std::move(identity.lines);
   if (record) known_by_nodes_ = identity.unknown.empty();
   if (!record || known_by_nodes_) return key;
   key.fields.push_back({"gradient", joint_text(plan_gradient(plan))});
@@ -105,7 +106,7 @@ Forward Kernel::make_forward(bool record) {
   if (!key) return compile();
   cache::Search search = cache::find_or_take_turn(*key);
   if (!search.entry) return compile();
-  auto load = [&](const cache::Entry& entry) { return load_forward(entry, record); };
+  auto load = [&](const cache::Entry& entry) { return load_forward(entry, record, lines_[record]); };
   std::optional<Forward> found = load_or_none(*search.entry, load);
   if (!found) return compile();
   if (!planned) return std::move(*found);
@@ -143,7 +144,8 @@ Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
   std::optional<Backward> result;
   cache::Search search;
   if (key) search = cache::find_or_take_turn(*key);
-  if (search.entry) result = load_or_none(*search.entry, load_backward);
+  auto load = [&](const cache::Entry& entry) { return load_backward(entry, lines_[true]); };
+  if (search.entry) result = load_or_none(*search.entry, load);
   if (!result) {
     result = compile_backward(request, inputs, std::move(gradient), key ? &*key : nullptr);
   }

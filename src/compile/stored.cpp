@@ -49,8 +49,34 @@ format::MetaT meta_of(const cache::Entry& entry) {
   return meta;
 }
 
-GraphCallable code_of(const cache::Entry& entry) {
+void pack_lines(const capture::Lines& lines, format::MetaT& meta) {
+  std::vector<bool> known(lines.texts.size());
+  known[0] = true;
+  for (uint32_t i = 0; i < lines.places.size(); i++) {
+    uint32_t place = lines.places[i];
+    if (known[place]) continue;
+    known[place] = true;
+    auto& line = meta.lines.emplace_back(std::make_unique<format::LineT>());
+    line->text = lines.texts[place];
+    line->operation = i;
+  }
+}
+
+// The line that an operation has in this program, by the one it had where it was compiled.
+std::unordered_map<std::string, std::string> lines_now(const format::MetaT& meta,
+                                                       const capture::Lines& lines) {
+  std::unordered_map<std::string, std::string> result;
+  for (const auto& line : meta.lines) {
+    if (line->operation >= lines.places.size()) continue;
+    result.emplace(line->text, lines.texts[lines.places[line->operation]]);
+  }
+  return result;
+}
+
+GraphCallable code_of(const cache::Entry& entry,
+                      const std::unordered_map<std::string, std::string>& lines) {
   auto code = std::make_shared<codegen::Executable>(entry.section("plan"), entry.section("object"));
+  code->rename_lines(lines);
   return [code](Tensors inputs) { return code->run(std::move(inputs)); };
 }
 
@@ -95,8 +121,10 @@ cache::Entry StoredSections::entry(double milliseconds) const {
   return entry;
 }
 
-StoredSections store_forward(const Forward& forward, const codegen::Executable& code) {
+StoredSections store_forward(const Forward& forward, const codegen::Executable& code,
+                             const capture::Lines& lines) {
   format::MetaT meta;
+  pack_lines(lines, meta);
   meta.forward = std::make_unique<format::ForwardT>();
   format::ForwardT& to = *meta.forward;
   pack_values(forward, to);
@@ -112,8 +140,10 @@ StoredSections store_forward(const Forward& forward, const codegen::Executable& 
   return {finish(meta), code.stored(), forward.graph.get().text(), code.object()};
 }
 
-StoredSections store_backward(const Backward& backward, const codegen::Executable& code) {
+StoredSections store_backward(const Backward& backward, const codegen::Executable& code,
+                              const capture::Lines& lines) {
   format::MetaT meta;
+  pack_lines(lines, meta);
   meta.backward = std::make_unique<format::BackwardT>();
   meta.backward->saved.assign(backward.saved.begin(), backward.saved.end());
   meta.backward->watched.assign(backward.watched.begin(), backward.watched.end());
@@ -121,7 +151,7 @@ StoredSections store_backward(const Backward& backward, const codegen::Executabl
   return {finish(meta), code.stored(), backward.graph.get().text(), code.object()};
 }
 
-Forward load_forward(const cache::Entry& entry, bool record) {
+Forward load_forward(const cache::Entry& entry, bool record, const capture::Lines& lines) {
   format::MetaT meta = meta_of(entry);
   if (!meta.forward) fail(ErrorKind::value, "stored code is that of a backward");
   const format::ForwardT& from = *meta.forward;
@@ -138,18 +168,18 @@ Forward load_forward(const cache::Entry& entry, bool record) {
   forward.reached = flags_of(from.reached);
   forward.work = from.work;
   forward.graph = LazyGraph(std::string(entry.section("graph")), !record, {});
-  forward.run = code_of(entry);
+  forward.run = code_of(entry, lines_now(meta, lines));
   return forward;
 }
 
-Backward load_backward(const cache::Entry& entry) {
+Backward load_backward(const cache::Entry& entry, const capture::Lines& lines) {
   format::MetaT meta = meta_of(entry);
   if (!meta.backward) fail(ErrorKind::value, "stored code is that of a forward");
   Backward backward;
   backward.saved = indices(meta.backward->saved);
   backward.watched = indices(meta.backward->watched);
   backward.graph = LazyGraph(std::string(entry.section("graph")), false, meta.backward->consumable);
-  backward.run = code_of(entry);
+  backward.run = code_of(entry, lines_now(meta, lines));
   return backward;
 }
 

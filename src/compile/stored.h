@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "cache/cache.h"
+#include "capture/identity.h"
 #include "codegen/executable.h"
 #include "compile/kernel_parts.h"
 
@@ -26,11 +27,14 @@ struct StoredSections {
   std::string_view object;
   cache::Entry entry(double milliseconds) const;
 };
-StoredSections store_forward(const Forward& forward, const codegen::Executable& code);
-StoredSections store_backward(const Backward& backward, const codegen::Executable& code);
+// `lines` are those of the graph in the key.
+StoredSections store_forward(const Forward& forward, const codegen::Executable& code,
+                             const capture::Lines& lines);
+StoredSections store_backward(const Backward& backward, const codegen::Executable& code,
+                              const capture::Lines& lines);
 
-// An Error if the entry is not whole.
-Forward load_forward(const cache::Entry& entry, bool record);
-Backward load_backward(const cache::Entry& entry);
+// An Error if the entry is not whole. Errors of what is loaded name `lines`.
+Forward load_forward(const cache::Entry& entry, bool record, const capture::Lines& lines);
+Backward load_backward(const cache::Entry& entry, const capture::Lines& lines);
 
 }  // namespace fg::compiler

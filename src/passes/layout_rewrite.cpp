@@ -2,6 +2,7 @@
 #include <map>
 
 #include "base/trace.h"
+#include "ops/kernels/channel_blocks.h"
 #include "ops/reduce_kind.h"
 #include "ops/window.h"
 #include "passes/fuse.h"
@@ -135,11 +136,12 @@ class Rewriter {
       seen.strides.insert(0, 0);
     }
     const bool channels = seen.sizes[1] != 1;
-    seen.sizes.push_back(channels ? 8 : 1);
+    const int64_t block = kernels::channel_block();
+    seen.sizes.push_back(channels ? block : 1);
     seen.strides.push_back(channels ? seen.strides[1] : Dim(0));
     if (channels) {
-      seen.sizes[1] = seen.sizes[1] / Dim(8);
-      seen.strides[1] = seen.strides[1] * 8;
+      seen.sizes[1] = seen.sizes[1] / Dim(block);
+      seen.strides[1] = seen.strides[1] * block;
     }
     return per_channel_[{value, image.size()}] = window(value, std::move(seen), by);
   }

@@ -8,11 +8,15 @@
 
 namespace {
 
-bool cpu_has_v3() {
+bool cpu_has(fg::Level level) {
+  if (level == fg::Level::baseline) return true;
 #if FG_HAS_V3
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-         __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
-         __builtin_cpu_supports("bmi2");
+  bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+            __builtin_cpu_supports("f16c") && __builtin_cpu_supports("bmi") &&
+            __builtin_cpu_supports("bmi2");
+  bool wide = __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+              __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  return v3 && (wide || level == fg::Level::v3);
 #else
   return false;
 #endif
@@ -35,7 +39,9 @@ TEST(Level, DISABLED_print) {
 }
 
 TEST(Level, is_the_best_the_cpu_has) {
-  std::string expected = cpu_has_v3() ? "level is v3\n" : "level is baseline\n";
+  fg::Level best = fg::Level::baseline;
+  for (fg::Level level : {fg::Level::v3, fg::Level::v4}) best = cpu_has(level) ? level : best;
+  std::string expected = std::string("level is ") + fg::name(best) + "\n";
   EXPECT_NE(level_under("-u FOREGRAD_LEVEL").find(expected), std::string::npos);
   EXPECT_NE(level_under("FOREGRAD_LEVEL=auto").find(expected), std::string::npos);
   EXPECT_NE(level_under("FOREGRAD_LEVEL=").find(expected), std::string::npos);
@@ -46,16 +52,19 @@ TEST(Level, baseline_can_be_forced_everywhere) {
   EXPECT_NE(output.find("level is baseline\n"), std::string::npos) << output;
 }
 
-TEST(Level, v3_can_be_forced_where_the_cpu_has_it_and_is_an_error_elsewhere) {
-  std::string output = level_under("FOREGRAD_LEVEL=v3");
-  std::string expected =
-      cpu_has_v3() ? "level is v3\n" : "error is FOREGRAD_LEVEL: got \"v3\", but this CPU has no ";
-  EXPECT_NE(output.find(expected), std::string::npos) << output;
+TEST(Level, others_can_be_forced_where_the_cpu_has_them_and_are_errors_elsewhere) {
+  for (fg::Level level : {fg::Level::v3, fg::Level::v4}) {
+    std::string name = fg::name(level), output = level_under("FOREGRAD_LEVEL=" + name);
+    std::string expected =
+        cpu_has(level) ? "level is " + name + "\n"
+                       : "error is FOREGRAD_LEVEL: got \"" + name + "\", but this CPU has no ";
+    EXPECT_NE(output.find(expected), std::string::npos) << output;
+  }
 }
 
 TEST(Level, an_unknown_name_is_an_error_that_says_what_is_possible) {
   std::string output = level_under("FOREGRAD_LEVEL=avx9");
-  EXPECT_NE(output.find("error is FOREGRAD_LEVEL: got \"avx9\"; expected auto, baseline or v3\n"),
+  EXPECT_NE(output.find("error is FOREGRAD_LEVEL: got \"avx9\"; expected auto, baseline, v3 or v4\n"),
             std::string::npos)
       << output;
 }

@@ -9,6 +9,8 @@
 #include <functional>
 
 #include "cache/cache.h"
+#include "capture/line.h"
+#include "tests/error_of.h"
 #include "tests/passes/random_graph.h"
 
 namespace fg {
@@ -99,6 +101,29 @@ TEST_F(Cached, gives_the_same_bits_without_compiling) {
        {"generate code", "capture gradient", "partition", "fuse", "dead_code"}) {
     EXPECT_FALSE(warm.has_phase(phase)) << phase;
   }
+}
+
+// The same function twice, from two lines of two programs.
+Tensor picked_here(const Tensor& x, const Tensor& at) {
+  capture::Line here;
+  return x.index_select(0, at).exp();
+}
+Tensor picked_there(const Tensor& x, const Tensor& at) {
+  capture::Line there;
+  return x.index_select(0, at).exp();
+}
+
+TEST_F(Cached, names_the_lines_of_this_program_in_errors) {
+  auto error_in = [](auto function) {
+    auto f = compile(function, {.fullgraph = true});
+    f(ones({3}), tensor({1}));
+    return error_of([&] { f(ones({3}), tensor({7})); });
+  };
+  std::string here = error_in(picked_here), there = error_in(picked_there);
+  EXPECT_EQ(cache::stats().hits(), 1u);
+  EXPECT_HAS(here, "cached_test.cpp:");
+  EXPECT_HAS(there, "cached_test.cpp:");
+  EXPECT_NE(here, there);
 }
 
 TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {  // G15

@@ -19,7 +19,7 @@ namespace fg::kernels {
 namespace {
 
 #ifdef FOREGRAD_ONEDNN
-const bool kHasOneDnn = level() == Level::v3;
+const bool kHasOneDnn = level() >= Level::v3;
 #else
 const bool kHasOneDnn = false;
 #endif

@@ -17,8 +17,9 @@ namespace fg::kernels {
 namespace {
 
 std::vector<Level> levels() {
-  if (level() == Level::v3) return {Level::baseline, Level::v3};
-  return {Level::baseline};
+  std::vector<Level> all{Level::baseline, Level::v3, Level::v4};
+  all.resize(static_cast<size_t>(level()) + 1);
+  return all;
 }
 
 // A matrix somewhere in a larger buffer.
@@ -89,7 +90,7 @@ T canonical_sum(Level level, int64_t k, const auto& a, const auto& b) {
     T sum{};
     for (int64_t i = begin; i < std::min(begin + length, k); ++i) {
       if constexpr (std::is_floating_point_v<T>) {
-        sum = level == Level::v3 ? std::fma(T(a(i)), T(b(i)), sum) : sum + T(a(i)) * T(b(i));
+        sum = level >= Level::v3 ? std::fma(T(a(i)), T(b(i)), sum) : sum + T(a(i)) * T(b(i));
       } else {
         sum += T(a(i)) * T(b(i));
       }

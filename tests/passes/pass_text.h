@@ -11,7 +11,7 @@
 namespace fg::passes {
 
 // The canonical form of a text.
-inline std::string canonical(const char* text) { return ir::parse_graph(text).text(); }
+inline std::string canonical(const std::string& text) { return ir::parse_graph(text).text(); }
 
 inline std::string after(void (*pass)(ir::Graph&), const char* text) {
   ir::Graph graph = ir::parse_graph(text);

@@ -62,7 +62,10 @@ std::unique_ptr<llvm::TargetMachine> make_target(Level level) {
   if (!target) fail("codegen: LLVM knows no target {}: {}", triple, error);
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  const char* features = level == Level::v3 ? "+avx2,+fma,+f16c,+bmi,+bmi2" : "";
+  constexpr const char* kFeatures[] = {
+      "", "+avx2,+fma,+f16c,+bmi,+bmi2",
+      "+avx2,+fma,+f16c,+bmi,+bmi2,+avx512f,+avx512dq,+avx512bw,+avx512vl"};
+  const char* features = kFeatures[static_cast<int>(level)];
   return std::unique_ptr<llvm::TargetMachine>(
       target->createTargetMachine(triple, "", features, options, llvm::Reloc::PIC_, std::nullopt,
                                   llvm::CodeGenOptLevel::Default));

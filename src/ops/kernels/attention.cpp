@@ -72,7 +72,7 @@ struct ForwardHead {
     multiply_block<L, T>({scores.get(), kTileKeys, kTileKeys, 1},
                          {values.get() + key * kPanel, kPanel, kPanel * sizes.keys},
                          {mixed, padded, key == 0 ? Into::set : Into::resume}, rows,
-                         round_up_to(sizes.value_width, kPanel), cols);
+                         padded, cols);
   }
 
   void attend_block(int64_t begin) {
@@ -124,6 +124,7 @@ void attend_at(const AttentionForward& task) {
 void attend(const AttentionForward& task) {
   visit_float(task.sizes.dtype, [&]<class T>(T) {
     if constexpr (FG_HAS_V3) {
+      if (level() == Level::v4) return attend_at<Level::v4, T>(task);
       if (level() == Level::v3) return attend_at<Level::v3, T>(task);
     }
     attend_at<Level::baseline, T>(task);

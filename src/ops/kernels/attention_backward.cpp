@@ -226,6 +226,7 @@ void attend_backward_at(const AttentionBackward& task) {
 void attend_backward(const AttentionBackward& task) {
   visit_float(task.sizes.dtype, [&]<class T>(T) {
     if constexpr (FG_HAS_V3) {
+      if (level() == Level::v4) return attend_backward_at<Level::v4, T>(task);
       if (level() == Level::v3) return attend_backward_at<Level::v3, T>(task);
     }
     attend_backward_at<Level::baseline, T>(task);

@@ -14,6 +14,8 @@
 namespace fg::kernels {
 
 inline constexpr int64_t kGroupSize = ir::kLanes;
+// Rows that are done together where each sees one key more than the one before.
+inline constexpr int64_t kTileRows = 6;
 
 inline int64_t round_up_to(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 inline int64_t part_count(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -64,7 +66,7 @@ FG_KERNEL_BASELINE void run_step_baseline(const Step& step) {
 }
 template <Level L, class Step>
 void run_step(const Step& step) {
-  if constexpr (L == Level::v3) {
+  if constexpr (narrowed(L) == Level::v3) {
     run_step_v3(step);
   } else {
     run_step_baseline(step);

@@ -3,7 +3,6 @@
 #include "base/level.h"
 #include "base/pool.h"
 #include "ir/lanes.h"
-#include "ops/kernels/conv_call.h"
 #include "ops/kernels/strided.h"
 #include "tensor/geometry.h"
 
@@ -11,7 +10,7 @@ namespace fg::kernels {
 
 namespace {
 
-constexpr int64_t kSide = kChannelBlock;
+constexpr int64_t kSide = 8;  // of a square
 constexpr int64_t kGrain = 16384;  // elements that are worth a thread
 using Row = ir::Vector<uint32_t, 32>::type;
 using UnalignedRow = ir::Vector<uint32_t, 32>::unaligned;
@@ -53,7 +52,7 @@ Tensor as_blocks(const Tensor& plain) {
 
 // Four bytes per element, whole squares, and registers that hold a row.
 bool is_made_of_squares(const Tensor& plain, int64_t positions) {
-  return level() == Level::v3 && item_size(plain.dtype()) == 4 && positions % kSide == 0;
+  return level() >= Level::v3 && item_size(plain.dtype()) == 4 && positions % kSide == 0;
 }
 
 int64_t positions_of(const Tensor& plain) {
@@ -63,7 +62,7 @@ int64_t positions_of(const Tensor& plain) {
 // Calls f(place in plain and in blocks) for every block of channels of every image.
 template <class F>
 void each_block(const Tensor& plain, int64_t positions, F f) {
-  int64_t size = kSide * positions;
+  int64_t size = channel_block() * positions;
   pool::parallel_for(plain.numel() / size, kGrain / size + 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; i++) f(i * size);
   });
@@ -73,40 +72,44 @@ void each_block(const Tensor& plain, int64_t positions, F f) {
 
 Dims block_sizes(const Dims& plain) {
   Dims sizes = plain;
-  sizes[1] = plain[1] / Dim(kChannelBlock);
-  sizes.push_back(kChannelBlock);
+  sizes[1] = plain[1] / Dim(channel_block());
+  sizes.push_back(channel_block());
   return sizes;
 }
 
 Dims block_strides(const Dims& plain) {
   Dims strides = contiguous_strides(plain);
   Dim channel = strides[1];
-  strides[1] = channel * kChannelBlock;
+  strides[1] = channel * channel_block();
   strides.push_back(channel);
   return strides;
 }
 
 void to_channel_blocks(const Tensor& plain, const Tensor& blocks) {
   if (plain.numel() == 0) return;
-  int64_t positions = positions_of(plain);
+  int64_t positions = positions_of(plain), block = channel_block();
   if (!is_made_of_squares(plain, positions)) return copy_elements(blocks, as_blocks(plain));
   auto* from = static_cast<const uint32_t*>(plain.data_ptr());
   auto* to = static_cast<uint32_t*>(blocks.data_ptr());
   each_block(plain, positions, [&](int64_t at) {
-    transpose_squares(from + at, kSide, positions, to + at, kSide * kSide, kSide,
-                      positions / kSide);
+    for (int64_t i = 0; i < block; i += kSide) {
+      transpose_squares(from + at + i * positions, kSide, positions, to + at + i, kSide * block,
+                        block, positions / kSide);
+    }
   });
 }
 
 void from_channel_blocks(const Tensor& blocks, const Tensor& plain) {
   if (plain.numel() == 0) return;
-  int64_t positions = positions_of(plain);
+  int64_t positions = positions_of(plain), block = channel_block();
   if (!is_made_of_squares(plain, positions)) return copy_elements(as_blocks(plain), blocks);
   auto* from = static_cast<const uint32_t*>(blocks.data_ptr());
   auto* to = static_cast<uint32_t*>(plain.data_ptr());
   each_block(plain, positions, [&](int64_t at) {
-    transpose_squares(from + at, kSide * kSide, kSide, to + at, kSide, positions,
-                      positions / kSide);
+    for (int64_t i = 0; i < block; i += kSide) {
+      transpose_squares(from + at + i, kSide * block, block, to + at + i * positions, kSide,
+                        positions, positions / kSide);
+    }
   });
 }
 

@@ -1,9 +1,13 @@
-// Images in blocks of eight channels, [batch, channels / 8, spatial, 8], as oneDNN has them.
+// Images in blocks of channels, [batch, channels / block, spatial, block], as oneDNN has them.
 #pragma once
 
+#include "base/level.h"
 #include "tensor/tensor.h"
 
 namespace fg::kernels {
+
+// How many channels a block has: as many as a register of the level has lanes.
+inline int64_t channel_block() { return level() == Level::v4 ? 16 : 8; }
 
 // What `plain` [batch, channels, spatial] has to be in blocks: sizes, and strides in `plain`.
 Dims block_sizes(const Dims& plain);

@@ -22,10 +22,8 @@ struct ConvPiece {
   bool operator==(const ConvPiece&) const = default;
 };
 
-// Some operands may come in blocks of channels, [batch, channels / 8, spatial, 8], which is how
-// oneDNN has them: then they are not reordered.
-inline constexpr int64_t kChannelBlock = 8;
-
+// Some operands may come in blocks of channels, [batch, channels / block, spatial, block], which is
+// how oneDNN has them: then they are not reordered.
 // May be used by several threads at once. All memory that is given is aligned to 64 bytes, but for
 // x, w, bias and y.
 class ConvCall {
@@ -50,8 +48,9 @@ class ConvCall {
   virtual void run(const Data& data) const = 0;
 };
 
-// nullptr if oneDNN has no direct convolution for the piece. The caller deletes it.
-using MakeConvCall = ConvCall* (*)(const ConvPiece*);
+// nullptr if oneDNN has no direct convolution for the piece. The caller deletes it. The block is that
+// of the level, 8 channels at v3 and 16 at v4, and the same in all calls.
+using MakeConvCall = ConvCall* (*)(const ConvPiece*, int64_t block);
 inline constexpr char kMakeConvCall[] = "foregrad_make_conv_call";
 
 }  // namespace fg::kernels

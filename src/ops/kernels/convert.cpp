@@ -28,7 +28,7 @@ struct Convert {
 template <class From, class To>
 RowKernel pick() {
 #if FG_HAS_V3
-  if (level() == Level::v3) return row_v3<Convert<From, To, Level::v3>>;
+  if (level() >= Level::v3) return row_v3<Convert<From, To, Level::v3>>;
 #endif
   return row_baseline<Convert<From, To, Level::baseline>>;
 }

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/pool.h"
 #include "ops/kernels/block.h"
+#include "ops/kernels/channel_blocks.h"
 
 namespace fg::kernels {
 
@@ -51,7 +52,7 @@ int64_t channel_parts(ConvDirection direction, ConvGeometry g, int64_t most) {
   const int64_t channels = cut_channels(direction, g);
   if (g.groups > 1) return 1;
   int64_t count = std::max<int64_t>(1, std::min(most, channels / kPartChannels));
-  while (channels % (count * 8) != 0 && count > 1) count--;
+  while (channels % (count * channel_block()) != 0 && count > 1) count--;
   return count;
 }
 
@@ -85,7 +86,7 @@ struct Plan {
 
 // Beside the library that holds this function; nullptr if it was not built.
 MakeConvCall load() {
-  if (level() != Level::v3) return nullptr;
+  if (level() < Level::v3) return nullptr;
   Dl_info here{};
   dladdr(reinterpret_cast<const void*>(&load), &here);
   auto path = std::filesystem::path(here.dli_fname).parent_path() / "libforegrad-onednn.so";
@@ -131,11 +132,11 @@ Plan make_plan(ConvDirection direction, bool bias, const ConvGeometry& g) {
   ConvPiece piece{direction, bias, g, elements_x(g), elements_y(g), g.depth()};
   cut_channels(direction, piece.g) /= plan.grid.parts;
   piece.g.batch = plan.grid.images;
-  plan.call.reset(make(&piece));
+  plan.call.reset(make(&piece, channel_block()));
   const int64_t rest = g.batch % plan.grid.images;
   if (rest > 0) {
     piece.g.batch = rest;
-    plan.last.reset(make(&piece));
+    plan.last.reset(make(&piece, channel_block()));
   }
   // Weights are packed once for all slices.
   plan.served =

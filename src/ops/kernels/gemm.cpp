@@ -25,6 +25,7 @@ constexpr int64_t kBlockRows = 96;            // a block of a has 144 KiB (f32)
 constexpr int64_t kMaxRows = 8 * kBlockRows;  // how long a packed block of b is used
 constexpr int64_t kMaxCols = 512;             // a block of b has 768 KiB (f32)
 constexpr int64_t kFewRows = 6;               // up to here b is streamed
+constexpr int64_t kRowsInPlace = 12;          // up to here it is not packed
 constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is read in place
 constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
 constexpr int64_t kMinCols = 32;                             // of a part
@@ -96,19 +97,19 @@ double work(const Grid& grid, int64_t m, int64_t n, int64_t k) {
 
 // Parts are halved until there are enough of them or they are small; of a small product one for
 // each thread is enough. Columns first: a tile has more rows than divide evenly.
-Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch) {
+Grid grid_for(int64_t m, int64_t n, int64_t k, int64_t batch, int64_t tile) {
   constexpr int64_t kEnough = 8;
   const int64_t threads = pool::num_threads();
-  int64_t rows = round_up(parts(m, parts(m, kBlockRows)), kTileRows);
+  int64_t rows = round_up(parts(m, parts(m, kBlockRows)), tile);
   int64_t cols = round_up(parts(n, parts(n, max_cols(m))), kMinCols);
   for (;;) {
     const Grid grid{rows, cols, parts(m, rows), parts(n, cols)};
     const int64_t count = grid.down * grid.along * batch;
     const double small = (count >= threads ? 5 : 2) * kMinWork;
-    if (count >= kEnough || work(grid, m, n, k) < small || (rows <= kTileRows && cols <= kMinCols))
+    if (count >= kEnough || work(grid, m, n, k) < small || (rows <= tile && cols <= kMinCols))
       return grid;
     if (rows > 2 * cols || cols <= kMinCols) {
-      rows = round_up(rows / 2, kTileRows);
+      rows = round_up(rows / 2, tile);
     } else {
       cols = round_up(cols / 2, kMinCols);
     }
@@ -134,9 +135,10 @@ Left<ComputeType<S>> left_block(const Problem<S>& p, int64_t rows, int64_t cols,
       return {p.a, p.a_row, p.a_row, p.a_k};
     }
   }
-  T* const to = left_scratch.get<T>(round_up(rows, kTileRows) * k);
-  pack<L, S, kTileRows>({p.a, p.a_row, p.a_k}, rows, k, to);
-  return {to, k, 1, kTileRows};
+  constexpr int kRows = Registers<L, T>::kRows;
+  T* const to = left_scratch.get<T>(round_up(rows, kRows) * k);
+  pack<L, S, kRows>({p.a, p.a_row, p.a_k}, rows, k, to);
+  return {to, k, 1, kRows};
 }
 
 template <Level L, class S>
@@ -155,7 +157,7 @@ Right<ComputeType<S>> right_block(const Problem<S>& p, int64_t cols, int64_t k, 
 // first-level cache.
 template <Level L, class S>
 int64_t columns_in_place(const Problem<S>& p) {
-  const bool small = p.m <= 2 * kTileRows || p.b_k * p.k * int64_t{sizeof(S)} <= 32768;
+  const bool small = p.m <= kRowsInPlace || p.b_k * p.k * int64_t{sizeof(S)} <= 32768;
   const bool possible = std::is_same_v<S, ComputeType<S>> && p.b_col == 1;
   return possible && small ? p.n - p.n % Registers<L, ComputeType<S>>::kPanel : 0;
 }
@@ -238,7 +240,7 @@ template <Level L, class S>
 void multiply_run(const Problem<S>& p) {
   using T = ComputeType<S>;
   if constexpr (std::is_same_v<S, T>) {
-    if (p.c_col == 1 && p.m == 1 && p.b_k == 1 && p.n >= Registers<L, T>::kLanes) {
+    if (p.c_col == 1 && p.m == 1 && p.b_k == 1 && p.n >= Registers<narrowed(L), T>::kLanes) {
       return multiply_along_k<L, T>({p.n, p.k, block_length(p.k), p.a, p.a_k, p.b, p.b_col, p.c});
     }
     if (p.c_col == 1) return multiply_blocks<L>(p, {p.c, p.c_row, Into::set});
@@ -318,7 +320,8 @@ void multiply_own(const Problem<S>& p, const OwnRight<S>& b, Sums<ComputeType<S>
 // Rows of c, block by block.
 template <Level L, class S>
 void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into into) {
-  const int64_t most = round_up(parts(whole.m, parts(whole.m, kOwnRows)), kTileRows);
+  const int64_t most =
+      round_up(parts(whole.m, parts(whole.m, kOwnRows)), Registers<L, ComputeType<S>>::kRows);
   for (int64_t row = 0; row < whole.m; row += most) {
     poll_interrupt();  // what it runs may multiply, so b is looked at after it
     Problem<S> p = from(whole, row, 0, 0);
@@ -347,7 +350,8 @@ int64_t tiles_per_run(int64_t tiles) {
 // Many rows: each thread packs b once, then they take rows.
 template <Level L, class S>
 void multiply_by_rows(const Problem<S>& whole) {
-  const int64_t length = block_length(whole.k), tiles = parts(whole.m, kTileRows);
+  constexpr int kRows = Registers<L, ComputeType<S>>::kRows;
+  const int64_t length = block_length(whole.k), tiles = parts(whole.m, kRows);
   const int64_t room = kOwnBytes / int64_t{sizeof(S)};
   const int64_t widest = std::max(kMaxCols, room / whole.k);
   const int64_t cols = round_up(parts(whole.n, parts(whole.n, widest)), kMinCols);
@@ -360,8 +364,8 @@ void multiply_by_rows(const Problem<S>& whole) {
       if (k + depth < whole.k) p.self = nullptr;
       const uint64_t call = ++calls;
       pool::parallel_for(tiles, tiles_per_run(tiles), [&](int64_t begin, int64_t end) {
-        Problem<S> rows = from(p, begin * kTileRows, 0, 0);
-        rows.m = std::min(end * kTileRows, p.m) - begin * kTileRows;
+        Problem<S> rows = from(p, begin * kRows, 0, 0);
+        rows.m = std::min(end * kRows, p.m) - begin * kRows;
         multiply_rows<L>(rows, length, call, k == 0 ? Into::set : Into::add);
       });
     }
@@ -378,7 +382,7 @@ bool by_rows(const Problem<S>& p) {
 // Few rows of a and columns of b that run along k: b needs no packing as the left operand.
 template <class S>
 bool better_transposed(const Problem<S>& p) {
-  return p.a_k == 1 && p.b_k == 1 && p.m > 2 * kTileRows && p.m <= kBlockRows && p.n >= 4 * p.m &&
+  return p.a_k == 1 && p.b_k == 1 && p.m > kRowsInPlace && p.m <= kBlockRows && p.n >= 4 * p.m &&
          p.m * p.k * int64_t{sizeof(S)} <= kOwnBytes / 2;
 }
 
@@ -470,7 +474,7 @@ void multiply(const Product& g, Batch batch) {
   }
   int64_t members = 1;
   for (int64_t size : batch.sizes) members *= size;
-  const Grid grid = grid_for(p.m, p.n, p.k, members);
+  const Grid grid = grid_for(p.m, p.n, p.k, members, Registers<L, ComputeType<S>>::kRows);
   const auto grain = static_cast<int64_t>(kMinWork / work(grid, p.m, p.n, p.k));
   pool::parallel_for(
       members * grid.down * grid.along, std::max<int64_t>(grain, 1),
@@ -493,7 +497,10 @@ void gemm(DType dtype, const Product& product, const Batch& batch, Level level) 
     } else {
       using T = typename Unsigned<S>::type;
       if constexpr (FG_HAS_V3) {
-        if (level == Level::v3) return multiply<Level::v3, T>(product, batch);
+        if constexpr (std::is_same_v<ComputeType<T>, float> || std::is_same_v<T, double>) {
+          if (level == Level::v4) return multiply<Level::v4, T>(product, batch);
+        }
+        if (level >= Level::v3) return multiply<Level::v3, T>(product, batch);
       }
       multiply<Level::baseline, T>(product, batch);
     }

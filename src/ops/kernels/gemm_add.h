@@ -43,7 +43,7 @@ FG_KERNEL_BASELINE void add_self_baseline(const Addition<T>& x) {
 
 template <Level L, class T>
 void add_self_at(const Addition<T>& x) {
-  if constexpr (L == Level::v3) {
+  if constexpr (narrowed(L) == Level::v3) {
     add_self_v3(x);
   } else {
     add_self_baseline(x);

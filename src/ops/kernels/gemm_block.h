@@ -32,7 +32,7 @@ struct Sums {
 template <Level L, class T>
 void multiply_edge(TileKernel<T> kernel, Tile<T> tile, int64_t rows, int64_t cols) {
   constexpr int kWidth = 4 * Registers<L, T>::kPanel;
-  alignas(64) T aside[kTileRows * kWidth] = {};
+  alignas(64) T aside[Registers<L, T>::kRows * kWidth] = {};
   const Sums<T> c{tile.c, tile.c_row, tile.into};
   auto each = [&](auto&& f) {
     for (int64_t i = 0; i < rows; ++i) {
@@ -56,7 +56,7 @@ template <Level L, class T>
 void multiply_strip(const Left<T>& a, const Right<T>& b, Sums<T> c, int64_t rows, int64_t cols,
                     int64_t k, int height) {
   constexpr int kLanes = Registers<L, T>::kLanes, kPanel = Registers<L, T>::kPanel;
-  int registers = widest_tile(height);
+  int registers = widest_tile<L>(height);
   for (int64_t col = 0; col < cols; col += registers * kLanes) {
     const int64_t left = cols - col;
     while (registers > 1 &&
@@ -81,8 +81,9 @@ void multiply_strip(const Left<T>& a, const Right<T>& b, Sums<T> c, int64_t rows
 template <Level L, class T>
 void multiply_block(Left<T> a, const Right<T>& b, Sums<T> c, int64_t rows, int64_t cols,
                     int64_t k) {
-  const int64_t rest = rows % kTileRows, whole = rows - rest;
-  if (whole > 0) multiply_strip<L>(a, b, c, whole, cols, k, kTileRows);
+  constexpr int kRows = Registers<L, T>::kRows;
+  const int64_t rest = rows % kRows, whole = rows - rest;
+  if (whole > 0) multiply_strip<L>(a, b, c, whole, cols, k, kRows);
   if (rest > 0) {
     a.data += whole * a.step;
     c.data += whole * c.row;

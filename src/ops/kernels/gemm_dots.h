@@ -114,7 +114,7 @@ FG_KERNEL_BASELINE void multiply_dots_baseline(const Dots<T>& dots) {
 
 template <Level L, int kChains, class T>
 void multiply_dots_at(const Dots<T>& dots) {
-  if constexpr (L == Level::v3) {
+  if constexpr (narrowed(L) == Level::v3) {
     multiply_dots_v3<kChains>(dots);
   } else {
     multiply_dots_baseline<kChains>(dots);

@@ -2,6 +2,8 @@
 // Every element is summed over k in order whatever the tile's size, so tiles of all sizes agree.
 #pragma once
 
+#include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -13,20 +15,26 @@ namespace fg::kernels {
 
 template <Level L, class T>
 struct Registers {
-  static constexpr int kBytes = L == Level::v3 ? 32 : 16;
+  static constexpr int kBytes = L == Level::v4 ? 64 : L == Level::v3 ? 32 : 16;
   static constexpr int kLanes = kBytes / sizeof(T);
   static constexpr int kPanel = 2 * kLanes;  // columns of b that are packed together
+  // Rows of a tile, of 2 registers each: 12 accumulators, two registers for b and one for a of the
+  // 16 there are; twice as many of the 32 at v4.
+  static constexpr int kRows = L == Level::v4 ? 12 : 6;
   typedef T Type __attribute__((vector_size(kBytes)));
 };
 template <Level L, class T>
 using Register = typename Registers<L, T>::Type;
 
-// 6 rows of 2 registers: 12 accumulators, two for b and one for a of the 16 there are.
-inline constexpr int kTileRows = 6;
+// What gains nothing from the registers of v4, such as moving elements, runs as at v3.
+constexpr Level narrowed(Level level) { return level == Level::v4 ? Level::v3 : level; }
 
 // The registers per row in a tile of fewer rows: 8 sums at least are needed to keep both
 // multipliers busy while each waits for its previous step.
-constexpr int widest_tile(int rows) { return rows == 1 ? 8 : rows <= 3 ? 4 : 2; }
+template <Level L>
+constexpr int widest_tile(int rows) {
+  return rows == 1 ? 8 : rows <= (L == Level::v4 ? 6 : 3) ? 4 : 2;
+}
 
 // set: c = sum. add: c += sum. resume: the sum begins with c, so that a block of k can be done in
 // several steps without a change of bits.
@@ -65,17 +73,17 @@ FG_INLINE void store(T* p, V v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// All lanes the same. In asm at v3, since g++ takes vectors apart that it builds lane by lane
+// All lanes the same. In asm from v3 on, since g++ takes vectors apart that it builds lane by lane
 // outside of a function marked for them.
 template <Level L, class T>
 FG_INLINE Register<L, T> splat(const T* p) {
 #if FG_HAS_V3
-  if constexpr (L == Level::v3) {
+  if constexpr (L >= Level::v3) {
     Register<L, T> all;
     if constexpr (sizeof(T) == 4) {
-      asm("vbroadcastss %1, %0" : "=x"(all) : "m"(*p));
+      asm("vbroadcastss %1, %0" : "=v"(all) : "m"(*p));
     } else {
-      asm("vbroadcastsd %1, %0" : "=x"(all) : "m"(*p));
+      asm("vbroadcastsd %1, %0" : "=v"(all) : "m"(*p));
     }
     return all;
   }
@@ -86,11 +94,11 @@ FG_INLINE Register<L, T> splat(const T* p) {
 template <Level L, class T>
 FG_INLINE Register<L, T> multiply_add(Register<L, T> sum, Register<L, T> a, Register<L, T> b) {
 #if FG_HAS_V3
-  if constexpr (L == Level::v3 && std::is_same_v<T, float>) {
-    asm("vfmadd231ps %2, %1, %0" : "+x"(sum) : "x"(a), "xm"(b));
+  if constexpr (L >= Level::v3 && std::is_same_v<T, float>) {
+    asm("vfmadd231ps %2, %1, %0" : "+v"(sum) : "v"(a), "vm"(b));
     return sum;
-  } else if constexpr (L == Level::v3 && std::is_same_v<T, double>) {
-    asm("vfmadd231pd %2, %1, %0" : "+x"(sum) : "x"(a), "xm"(b));
+  } else if constexpr (L >= Level::v3 && std::is_same_v<T, double>) {
+    asm("vfmadd231pd %2, %1, %0" : "+v"(sum) : "v"(a), "vm"(b));
     return sum;
   }
 #endif
@@ -100,10 +108,10 @@ FG_INLINE Register<L, T> multiply_add(Register<L, T> sum, Register<L, T> a, Regi
 template <Level L, class T>
 FG_INLINE T multiply_add_one(T sum, T a, T b) {
 #if FG_HAS_V3
-  if constexpr (L == Level::v3 && std::is_same_v<T, float>) {
+  if constexpr (L >= Level::v3 && std::is_same_v<T, float>) {
     asm("vfmadd231ss %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
     return sum;
-  } else if constexpr (L == Level::v3 && std::is_same_v<T, double>) {
+  } else if constexpr (L >= Level::v3 && std::is_same_v<T, double>) {
     asm("vfmadd231sd %2, %1, %0" : "+x"(sum) : "x"(a), "x"(b));
     return sum;
   }
@@ -178,12 +186,20 @@ FG_INLINE void multiply_stream(Tile<T> tile, int64_t cols) {
 
 // One function per size, since the registers are all taken.
 template <class T, int R, int V>
+FG_KERNEL_V4 void multiply_tile_v4(const Tile<T>& tile) {
+  multiply_tile<Level::v4, T, R, V>(tile);
+}
+template <class T, int R, int V>
 FG_KERNEL_V3 void multiply_tile_v3(const Tile<T>& tile) {
   multiply_tile<Level::v3, T, R, V>(tile);
 }
 template <class T, int R, int V>
 FG_KERNEL_BASELINE void multiply_tile_baseline(const Tile<T>& tile) {
   multiply_tile<Level::baseline, T, R, V>(tile);
+}
+template <class T, int R>
+FG_KERNEL_V4 void multiply_stream_v4(const Tile<T>& tile, int64_t cols) {
+  multiply_stream<Level::v4, T, R>(tile, cols);
 }
 template <class T, int R>
 FG_KERNEL_V3 void multiply_stream_v3(const Tile<T>& tile, int64_t cols) {
@@ -199,8 +215,10 @@ using TileKernel = void (*)(const Tile<T>&);
 
 template <Level L, class T, int R, int V>
 constexpr TileKernel<T> tile_kernel() {
-  if constexpr (V > widest_tile(R)) {
+  if constexpr (V > widest_tile<L>(R)) {
     return nullptr;
+  } else if constexpr (L == Level::v4) {
+    return multiply_tile_v4<T, R, V>;
   } else if constexpr (L == Level::v3) {
     return multiply_tile_v3<T, R, V>;
   } else {
@@ -208,37 +226,19 @@ constexpr TileKernel<T> tile_kernel() {
   }
 }
 
-template <Level L, class T, int R>
-constexpr TileKernel<T> tile_kernel(int registers) {
-  switch (registers) {
-    case 1:
-      return tile_kernel<L, T, R, 1>();
-    case 2:
-      return tile_kernel<L, T, R, 2>();
-    case 4:
-      return tile_kernel<L, T, R, 4>();
-    default:
-      return tile_kernel<L, T, R, 8>();
-  }
-}
+// Those of one number of rows, of 1, 2, 4 and 8 registers.
+template <class T>
+using TileKernels = std::array<TileKernel<T>, 4>;
 
-// The kernel for a tile of 1 to 6 rows and of 1, 2, 4 or 8 registers, up to widest_tile(rows).
+// The kernel for a tile of 1 to kRows rows and of 1, 2, 4 or 8 registers, up to widest_tile(rows).
 template <Level L, class T>
 TileKernel<T> tile_kernel(int rows, int registers) {
-  switch (rows) {
-    case 1:
-      return tile_kernel<L, T, 1>(registers);
-    case 2:
-      return tile_kernel<L, T, 2>(registers);
-    case 3:
-      return tile_kernel<L, T, 3>(registers);
-    case 4:
-      return tile_kernel<L, T, 4>(registers);
-    case 5:
-      return tile_kernel<L, T, 5>(registers);
-    default:
-      return tile_kernel<L, T, 6>(registers);
-  }
+  static constexpr auto kKernels = []<int... R>(std::integer_sequence<int, R...>) {
+    return std::array{
+        TileKernels<T>{tile_kernel<L, T, R + 1, 1>(), tile_kernel<L, T, R + 1, 2>(),
+                       tile_kernel<L, T, R + 1, 4>(), tile_kernel<L, T, R + 1, 8>()}...};
+  }(std::make_integer_sequence<int, Registers<L, T>::kRows>{});
+  return kKernels[rows - 1][std::countr_zero(static_cast<unsigned>(registers))];
 }
 
 template <class T>
@@ -246,7 +246,9 @@ using StreamKernel = void (*)(const Tile<T>&, int64_t cols);
 
 template <Level L, class T, int R>
 constexpr StreamKernel<T> stream_kernel() {
-  if constexpr (L == Level::v3) {
+  if constexpr (L == Level::v4) {
+    return multiply_stream_v4<T, R>;
+  } else if constexpr (L == Level::v3) {
     return multiply_stream_v3<T, R>;
   } else {
     return multiply_stream_baseline<T, R>;

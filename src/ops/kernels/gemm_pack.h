@@ -229,7 +229,7 @@ FG_KERNEL_BASELINE void pack_baseline(Source<S> from, int64_t lanes, int64_t k,
 
 template <Level L, class S, int kWidth>
 void pack(Source<S> from, int64_t lanes, int64_t k, ComputeType<S>* to) {
-  if constexpr (L == Level::v3) {
+  if constexpr (narrowed(L) == Level::v3) {
     pack_v3<S, kWidth>(from, lanes, k, to);
   } else {
     pack_baseline<S, kWidth>(from, lanes, k, to);

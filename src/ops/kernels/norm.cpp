@@ -107,7 +107,7 @@ FG_KERNEL_V3 void run_v3(const Task& task, int64_t begin, int64_t end, void* par
 template <class S, class Task>
 void run_level(const Task& task, int64_t begin, int64_t end, void* partials) {
 #if FG_HAS_V3
-  if (level() == Level::v3) return run_v3<S>(task, begin, end, partials);
+  if (level() >= Level::v3) return run_v3<S>(task, begin, end, partials);
 #endif
   run_baseline<S>(task, begin, end, partials);
 }

@@ -159,7 +159,7 @@ void fill_floats(const Tensor& out, double a, double b, PhiloxKey key) {
     if constexpr (!std::is_integral_v<T>) {
       auto kernel = floats_baseline<kind, T>;
 #if FG_HAS_V3
-      if (level() == Level::v3) kernel = floats_v3<kind, T>;
+      if (level() >= Level::v3) kernel = floats_v3<kind, T>;
 #endif
       Numbers numbers{a, b, UniformFormat<T>::kBits};
       T* data = out.data_ptr<T>();

@@ -19,7 +19,7 @@ FG_KERNEL_V3 void run_v3(const void* from, int64_t a, int64_t b, int64_t c, void
 template <class Op, class S>
 ReduceKernels kernels_of() {
 #if FG_HAS_V3
-  if (level() == Level::v3) {
+  if (level() >= Level::v3) {
     return {run_v3<ReduceBlocks<Op, S, Level::v3>>, run_v3<ReduceColumns<Op, S, Level::v3>>,
             run_v3<ReduceFewColumns<Op, S, Level::v3>>};
   }

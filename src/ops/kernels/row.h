@@ -92,7 +92,7 @@ template <class F, class P, class S, int arity, bool mask_first>
 RowKernel row_kernel(Level level) {
   using Sequence = std::make_index_sequence<arity>;
 #if FG_HAS_V3
-  if (level == Level::v3) return row_v3<Row<F, P, S, Level::v3, mask_first, Sequence>>;
+  if (level >= Level::v3) return row_v3<Row<F, P, S, Level::v3, mask_first, Sequence>>;
 #endif
   (void)level;
   return row_baseline<Row<F, P, S, Level::baseline, mask_first, Sequence>>;

@@ -135,7 +135,7 @@ SoftmaxKernel kernel_of(DType dtype) {
     using S = decltype(zero);
     if constexpr (std::is_floating_point_v<ir::compute_t<S>>) {
 #if FG_HAS_V3
-      if (level() == Level::v3) return run_v3<kind, S>;
+      if (level() >= Level::v3) return run_v3<kind, S>;
 #endif
       return run_baseline<kind, S>;
     } else {

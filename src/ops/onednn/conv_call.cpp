@@ -20,6 +20,8 @@ using dnnl::memory;
 using Dims = memory::dims;
 using Desc = memory::desc;
 
+int64_t channel_block = 0;  // of the level; set by the first call
+
 // oneDNN asks OpenMP how many threads to use, when it makes a primitive and when it runs it. The
 // threads of the process have their own answer, which they get back.
 class OneThread {
@@ -34,7 +36,8 @@ class OneThread {
 const dnnl::engine& engine() {
   // Never destroyed: workers may outlive main().
   static const dnnl::engine* one = [] {
-    dnnl::set_max_cpu_isa(dnnl::cpu_isa::avx2);  // the level v3; before anything else
+    using Isa = dnnl::cpu_isa;
+    dnnl::set_max_cpu_isa(channel_block == 16 ? Isa::avx512_core : Isa::avx2);  // before all else
     dnnl::set_primitive_cache_capacity(0);       // calls are kept by their users
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
@@ -92,13 +95,15 @@ Desc plain_images(const ConvGeometry& g, int64_t channels, const Spatial& sizes,
   return plain(dims, 0, stride);
 }
 
-// [batch, channels / 8, spatial, 8], without gaps.
+// [batch, channels / block, spatial, block], without gaps.
 bool is_in_blocks(const Desc& desc) {
   using Tag = memory::format_tag;
-  constexpr Tag kTags[] = {Tag::nCw8c, Tag::nChw8c, Tag::nCdhw8c};
+  constexpr Tag kEight[] = {Tag::nCw8c, Tag::nChw8c, Tag::nCdhw8c};
+  constexpr Tag kSixteen[] = {Tag::nCw16c, Tag::nChw16c, Tag::nCdhw16c};
   const Dims dims = desc.dims();
-  if (dims[1] % kChannelBlock != 0) return false;
-  return desc == Desc(dims, memory::data_type::f32, kTags[dims.size() - 3]);
+  if (dims[1] % channel_block != 0) return false;
+  const Tag* tags = channel_block == 16 ? kSixteen : kEight;
+  return desc == Desc(dims, memory::data_type::f32, tags[dims.size() - 3]);
 }
 
 Operands operands(const ConvPiece& p) {
@@ -295,8 +300,10 @@ class Call final : public ConvCall {
 }  // namespace
 
 extern "C" __attribute__((visibility("default"))) ConvCall* foregrad_make_conv_call(
-    const ConvPiece* piece) {
+    const ConvPiece* piece, int64_t block) {
   OneThread one;
+  static const bool set = (channel_block = block, true);
+  (void)set;
   try {
     auto call = std::make_unique<Call>(*piece);
     return call->served() ? call.release() : nullptr;
