@@ -24,7 +24,7 @@ const char* name(Level level);
 #if defined(__x86_64__) && !defined(FOREGRAD_SANITIZE) && !defined(__clang__)
 #define FG_HAS_V3 1
 #define FG_KERNEL_V3 __attribute__((target("avx2,fma,f16c,bmi,bmi2"), flatten, noinline))
-#define FG_KERNEL_V4                                                                            \
+#define FG_KERNEL_V4                                                                           \
   __attribute__((target("avx512f,avx512dq,avx512bw,avx512vl,avx2,fma,f16c,bmi,bmi2"), flatten, \
                  noinline))
 #else
@@ -35,6 +35,6 @@ const char* name(Level level);
 namespace fg {
 // The best level of this build that lanes of formulas are compiled for.
 inline constexpr Level kBestLevel = FG_HAS_V3 ? Level::v3 : Level::baseline;
-}
+}  // namespace fg
 #define FG_KERNEL_BASELINE __attribute__((flatten, noinline))
 #define FG_INLINE inline __attribute__((always_inline))

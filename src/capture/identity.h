@@ -6,8 +6,8 @@
 
 namespace fg::capture {
 
-// The lines of the user behind the operations of a graph. They are no part of an identity: code that
-// another program compiled serves this one, whose lines its errors must name.
+// The lines of the user behind the operations of a graph. They are no part of an identity: code
+// that another program compiled serves this one, whose lines its errors must name.
 struct Lines {
   std::vector<uint32_t> places;    // per operation, in `texts`
   std::vector<std::string> texts;  // the first is empty: no line

@@ -106,7 +106,9 @@ Forward Kernel::make_forward(bool record) {
   if (!key) return compile();
   cache::Search search = cache::find_or_take_turn(*key);
   if (!search.entry) return compile();
-  auto load = [&](const cache::Entry& entry) { return load_forward(entry, record, lines_[record]); };
+  auto load = [&](const cache::Entry& entry) {
+    return load_forward(entry, record, lines_[record]);
+  };
   std::optional<Forward> found = load_or_none(*search.entry, load);
   if (!found) return compile();
   if (!planned) return std::move(*found);

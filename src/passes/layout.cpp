@@ -26,8 +26,8 @@ bool is_per_channel(const ValueInfo& info, const Dims& image) {
 namespace {
 
 bool is_image(const ValueInfo& info) {
-  return info.sizes.size() >= 3 && info.sizes[1].value() % kernels::channel_block() == 0 && product(info.sizes) != 0 &&
-         info.strides == contiguous_strides(info.sizes);
+  return info.sizes.size() >= 3 && info.sizes[1].value() % kernels::channel_block() == 0 &&
+         product(info.sizes) != 0 && info.strides == contiguous_strides(info.sizes);
 }
 bool is_f32_image(const ValueInfo& info) { return info.dtype == kFloat32 && is_image(info); }
 

@@ -64,7 +64,8 @@ TEST(Level, others_can_be_forced_where_the_cpu_has_them_and_are_errors_elsewhere
 
 TEST(Level, an_unknown_name_is_an_error_that_says_what_is_possible) {
   std::string output = level_under("FOREGRAD_LEVEL=avx9");
-  EXPECT_NE(output.find("error is FOREGRAD_LEVEL: got \"avx9\"; expected auto, baseline, v3 or v4\n"),
-            std::string::npos)
+  EXPECT_NE(
+      output.find("error is FOREGRAD_LEVEL: got \"avx9\"; expected auto, baseline, v3 or v4\n"),
+      std::string::npos)
       << output;
 }

@@ -4,10 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "base/level.h"
-#include "ops/kernels/channel_blocks.h"
 #include "ir/graph.h"
 #include "ops/arithmetic.h"
 #include "ops/create.h"
+#include "ops/kernels/channel_blocks.h"
 #include "ops/views.h"
 
 namespace fg::ops {
@@ -55,7 +55,9 @@ int check_forms(const ir::PrimitiveInfo& plain, const ConvParams& params, const 
   Dims operands[] = {inputs[0].sizes(), inputs[1].sizes()};
   BlockedForm form = blocked_form(plain, &params, operands, expected.sizes(), bias);
   bool weight = plain.name == "convolve_weight";
-  auto fits = [](const Tensor& image) { return image.sizes()[1] % Dim(kernels::channel_block()) == 0; };
+  auto fits = [](const Tensor& image) {
+    return image.sizes()[1] % Dim(kernels::channel_block()) == 0;
+  };
   for (bool first : {false, true}) {
     for (bool second : {false, true}) {
       for (bool result : {false, true}) {
@@ -81,6 +83,9 @@ struct Case {
   Dims x, w, stride, padding, dilation;
   int64_t groups = 1;
   int forms = 6;  // with oneDNN: of x and y in three directions
+  int at_v4 = 0;  // if it has more there
+
+  int expected() const { return level() == Level::v4 && at_v4 ? at_v4 : forms; }
 };
 
 const ir::PrimitiveInfo& primitive(std::string_view name) {
@@ -127,16 +132,16 @@ TEST(ConvolveBlocked, has_the_bits_of_plain_images) {
       {{8, 16, 12, 12}, {16, 16, 3, 3}, {1, 1}, {1, 1}, {1, 1}},
       {{5, 16, 13, 11}, {32, 16, 3, 3}, {2, 2}, {1, 1}, {1, 1}},
       {{33, 32, 8, 8}, {64, 32, 1, 1}, {2, 2}, {0, 0}, {1, 1}},
-      {{4, 24, 14, 14}, {8, 24, 3, 3}, {1, 1}, {2, 2}, {2, 2}, 1, 4},  // x from y is a product
-      {{1, 64, 28, 28}, {96, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}},       // channels are cut
-      {{3, 64, 28, 28}, {128, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}},      // and several images
-      {{6, 16, 400}, {32, 16, 5}, {1}, {2}, {1}},                      // one dimension
-      {{2, 16, 6, 7, 8}, {16, 16, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 1, 4},
+      {{4, 24, 14, 14}, {8, 24, 3, 3}, {1, 1}, {2, 2}, {2, 2}, 1, 4, 6},  // x from y is a product
+      {{1, 64, 28, 28}, {96, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}},          // channels are cut
+      {{3, 64, 28, 28}, {128, 64, 3, 3}, {1, 1}, {1, 1}, {1, 1}},         // and several images
+      {{6, 16, 400}, {32, 16, 5}, {1}, {2}, {1}},                         // one dimension
+      {{2, 16, 6, 7, 8}, {16, 16, 3, 3, 3}, {1, 1, 1}, {1, 1, 1}, {1, 1, 1}, 1, 4, 6},
   };
   for (const Case& c : cases) {
     for (bool bias : {false, true}) {
       SCOPED_TRACE(text(c.x) + text(c.w));
-      EXPECT_EQ(check_directions(c, bias), kHasOneDnn ? c.forms : 0);
+      EXPECT_EQ(check_directions(c, bias), kHasOneDnn ? c.expected() : 0);
     }
   }
 }
@@ -150,7 +155,7 @@ TEST(ConvolveBlocked, leaves_images_plain_where_onednn_does) {
   };
   for (const Case& c : cases) {
     SCOPED_TRACE(text(c.x) + text(c.w));
-    EXPECT_EQ(check_directions(c, false), kHasOneDnn ? c.forms : 0);
+    EXPECT_EQ(check_directions(c, false), kHasOneDnn ? c.expected() : 0);
   }
 }
 

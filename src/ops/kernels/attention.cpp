@@ -71,8 +71,7 @@ struct ForwardHead {
                              key == 0});
     multiply_block<L, T>({scores.get(), kTileKeys, kTileKeys, 1},
                          {values.get() + key * kPanel, kPanel, kPanel * sizes.keys},
-                         {mixed, padded, key == 0 ? Into::set : Into::resume}, rows,
-                         padded, cols);
+                         {mixed, padded, key == 0 ? Into::set : Into::resume}, rows, padded, cols);
   }
 
   void attend_block(int64_t begin) {

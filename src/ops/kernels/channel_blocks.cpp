@@ -10,7 +10,7 @@ namespace fg::kernels {
 
 namespace {
 
-constexpr int64_t kSide = 8;  // of a square
+constexpr int64_t kSide = 8;       // of a square
 constexpr int64_t kGrain = 16384;  // elements that are worth a thread
 using Row = ir::Vector<uint32_t, 32>::type;
 using UnalignedRow = ir::Vector<uint32_t, 32>::unaligned;

@@ -48,8 +48,8 @@ class ConvCall {
   virtual void run(const Data& data) const = 0;
 };
 
-// nullptr if oneDNN has no direct convolution for the piece. The caller deletes it. The block is that
-// of the level, 8 channels at v3 and 16 at v4, and the same in all calls.
+// nullptr if oneDNN has no direct convolution for the piece. The caller deletes it. The block is
+// that of the level, 8 channels at v3 and 16 at v4, and the same in all calls.
 using MakeConvCall = ConvCall* (*)(const ConvPiece*, int64_t block);
 inline constexpr char kMakeConvCall[] = "foregrad_make_conv_call";
 

@@ -29,10 +29,14 @@ constexpr int64_t kRowsInPlace = 12;          // up to here it is not packed
 constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is read in place
 constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
 constexpr int64_t kMinCols = 32;                             // of a part
-constexpr int64_t kOwnRows = 192;       // a block of a has 288 KiB when all of b is packed
-constexpr int64_t kOwnBytes = 4 << 20;  // of b when all of it is packed
-constexpr int64_t kManyCols = 256;      // from here on packing rows of a pays
-constexpr double kMinWork = 1 << 20;    // for a thread of its own, in multiplications and additions
+constexpr int64_t kOwnRows = 192;  // a block of a has 288 KiB when all of b is packed
+// Of b when all of it is packed. CPUs with v4 have at least 1 MiB of second-level cache.
+template <Level L>
+constexpr int64_t kOwnBytes = L == Level::v4 ? 1 << 20 : 4 << 20;
+// From here on packing rows of a pays; at v4 a tile is so wide that it never does.
+template <Level L>
+constexpr int64_t kManyCols = L == Level::v4 ? INT64_MAX : 256;
+constexpr double kMinWork = 1 << 20;  // for a thread of its own, in multiplications and additions
 
 int64_t round_up(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -131,7 +135,8 @@ Left<ComputeType<S>> left_block(const Problem<S>& p, int64_t rows, int64_t cols,
   using T = ComputeType<S>;
   if constexpr (std::is_same_v<S, T>) {
     const bool along_k = p.a_k == 1;
-    if (cols < (along_k ? kManyCols : 64) || rows <= kFewRows || (along_k && k < kGroup<T> * 8)) {
+    if (cols < (along_k ? kManyCols<L> : 64) || rows <= kFewRows ||
+        (along_k && k < kGroup<T> * 8)) {
       return {p.a, p.a_row, p.a_row, p.a_k};
     }
   }
@@ -352,7 +357,7 @@ template <Level L, class S>
 void multiply_by_rows(const Problem<S>& whole) {
   constexpr int kRows = Registers<L, ComputeType<S>>::kRows;
   const int64_t length = block_length(whole.k), tiles = parts(whole.m, kRows);
-  const int64_t room = kOwnBytes / int64_t{sizeof(S)};
+  const int64_t room = kOwnBytes<L> / int64_t{sizeof(S)};
   const int64_t widest = std::max(kMaxCols, room / whole.k);
   const int64_t cols = round_up(parts(whole.n, parts(whole.n, widest)), kMinCols);
   const int64_t depth = std::max<int64_t>(1, room / cols / length) * length;
@@ -380,10 +385,10 @@ bool by_rows(const Problem<S>& p) {
 }
 
 // Few rows of a and columns of b that run along k: b needs no packing as the left operand.
-template <class S>
+template <Level L, class S>
 bool better_transposed(const Problem<S>& p) {
   return p.a_k == 1 && p.b_k == 1 && p.m > kRowsInPlace && p.m <= kBlockRows && p.n >= 4 * p.m &&
-         p.m * p.k * int64_t{sizeof(S)} <= kOwnBytes / 2;
+         p.m * p.k * int64_t{sizeof(S)} <= kOwnBytes<L> / 2;
 }
 
 template <class S>
@@ -468,7 +473,7 @@ void multiply(const Product& g, Batch batch) {
   if constexpr (std::is_same_v<S, ComputeType<S>>) {
     if (batch.sizes.empty()) {
       const Problem<S> other = transposed(p);
-      if (better_transposed(p) && by_rows<L>(other)) return multiply_by_rows<L>(other);
+      if (better_transposed<L>(p) && by_rows<L>(other)) return multiply_by_rows<L>(other);
       if (by_rows<L>(p)) return multiply_by_rows<L>(p);
     }
   }

@@ -161,6 +161,12 @@ FG_INLINE void multiply_tile(const Tile<T>& tile) {
   } else {
     each([](Vec, const T*) { return Vec{}; });
   }
+  if constexpr (L == Level::v4) {  // what is written at the end is asked for now
+    unroll<R>([&](auto r) {
+      unroll<V>(
+          [&](auto v) { __builtin_prefetch(c + r * c_row + v * Registers<L, T>::kLanes, 1); });
+    });
+  }
   const T *a = tile.a, *b = tile.b;
   const int64_t a_row = tile.a_row, a_k = tile.a_k, b_k = tile.b_k, b_panel = tile.b_panel;
   for (int64_t k = tile.k; k > 0; --k, a += a_k, b += b_k) {
@@ -234,9 +240,9 @@ using TileKernels = std::array<TileKernel<T>, 4>;
 template <Level L, class T>
 TileKernel<T> tile_kernel(int rows, int registers) {
   static constexpr auto kKernels = []<int... R>(std::integer_sequence<int, R...>) {
-    return std::array{
-        TileKernels<T>{tile_kernel<L, T, R + 1, 1>(), tile_kernel<L, T, R + 1, 2>(),
-                       tile_kernel<L, T, R + 1, 4>(), tile_kernel<L, T, R + 1, 8>()}...};
+    return std::array{TileKernels<T>{tile_kernel<L, T, R + 1, 1>(), tile_kernel<L, T, R + 1, 2>(),
+                                     tile_kernel<L, T, R + 1, 4>(),
+                                     tile_kernel<L, T, R + 1, 8>()}...};
   }(std::make_integer_sequence<int, Registers<L, T>::kRows>{});
   return kKernels[rows - 1][std::countr_zero(static_cast<unsigned>(registers))];
 }

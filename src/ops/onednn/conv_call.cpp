@@ -38,7 +38,7 @@ const dnnl::engine& engine() {
   static const dnnl::engine* one = [] {
     using Isa = dnnl::cpu_isa;
     dnnl::set_max_cpu_isa(channel_block == 16 ? Isa::avx512_core : Isa::avx2);  // before all else
-    dnnl::set_primitive_cache_capacity(0);       // calls are kept by their users
+    dnnl::set_primitive_cache_capacity(0);  // calls are kept by their users
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return *one;
