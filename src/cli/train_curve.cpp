@@ -67,14 +67,15 @@ class Axes {
   double steps_, low_, high_;
 };
 
-// The mean of the steps up to each.
+// The mean of each step and those around it.
 std::vector<double> smoothed(const std::vector<double>& losses) {
-  std::vector<double> result;
-  double average = 0, weight = 0, keep = losses.size() > 200 ? 0.97 : 0.9;
-  for (double loss : losses) {
-    average = keep * average + (1 - keep) * loss;
-    weight = keep * weight + (1 - keep);
-    result.push_back(average / weight);
+  std::vector<double> sums{0}, result;
+  for (double loss : losses) sums.push_back(sums.back() + loss);
+  size_t reach = losses.size() / 60;
+  for (size_t i = 0; i < losses.size(); i++) {
+    size_t around = std::min({reach, i, losses.size() - 1 - i});
+    size_t first = i - around, last = i + around + 1;
+    result.push_back((sums[last] - sums[first]) / static_cast<double>(last - first));
   }
   return result;
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 
 #include "base/digest.h"
 #include "base/fail.h"
@@ -20,41 +19,48 @@ namespace {
 
 constexpr size_t kLargestText = size_t{1} << 30;
 constexpr int64_t kValidationBatches = 8;
+constexpr size_t kCodes = 0x110000;  // of Unicode
 
-// The bytes of the character at `place`; 0 where there is none.
-size_t length_of(std::string_view text, size_t place) {
-  auto byte = [&](size_t i) { return static_cast<unsigned char>(text[i]); };
-  unsigned first = byte(place);
-  size_t length = first < 0x80                    ? 1
-                  : first >= 0xc2 && first < 0xe0 ? 2
-                  : first >= 0xe0 && first < 0xf0 ? 3
-                  : first >= 0xf0 && first < 0xf5 ? 4
-                                                  : 0;
-  if (place + length > text.size()) return 0;
+struct Character {
+  size_t length = 0;  // in bytes; 0: there is none
+  uint32_t code = 0;
+};
+
+Character character_at(std::string_view text, size_t place) {
+  constexpr uint32_t kFirstBits[] = {0, 0x7f, 0x1f, 0x0f, 0x07},
+                     kLowest[] = {0, 0, 0x80, 0x800, 0x10000};
+  auto byte = [&](size_t i) { return static_cast<uint32_t>(static_cast<unsigned char>(text[i])); };
+  uint32_t first = byte(place);
+  size_t length = first < 0x80 ? 1 : first < 0xc0 ? 0 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  if (length == 0 || place + length > text.size()) return {};
+  uint32_t code = first & kFirstBits[length];
   for (size_t i = 1; i < length; i++) {
-    if ((byte(place + i) & 0xc0) != 0x80) return 0;
+    if ((byte(place + i) & 0xc0) != 0x80) return {};
+    code = code << 6 | (byte(place + i) & 0x3f);
   }
-  return length;
+  bool surrogate = code >= 0xd800 && code < 0xe000;
+  if (first >= 0xf8 || code < kLowest[length] || code >= kCodes || surrogate) return {};
+  return {length, code};
 }
 
-std::vector<std::string_view> characters_of(std::string_view text, const std::string& path) {
-  std::vector<std::string_view> result;
+// Calls use(character, code) for each.
+template <class F>
+void each_character(std::string_view text, const std::string& path, const F& use) {
   for (size_t place = 0; place < text.size();) {
-    size_t length = length_of(text, place);
-    if (length == 0) {
+    Character found = character_at(text, place);
+    if (found.length == 0) {
       fail("train: {} is not UTF-8: byte {} begins no character; convert it, as with iconv", path,
            place);
     }
-    result.push_back(text.substr(place, length));
-    place += length;
+    use(text.substr(place, found.length), found.code);
+    place += found.length;
   }
-  return result;
 }
 
 }  // namespace
 
 Corpus read_corpus(const std::string& path) {
-  characters_of(path, "the name of the text");  // it is part of checkpoints
+  each_character(path, "the name of the text", [](auto, auto) {});  // it is part of checkpoints
   std::string bytes;
   try {
     bytes = read_file(path, kLargestText);
@@ -62,14 +68,15 @@ Corpus read_corpus(const std::string& path) {
     fail("train: the text: {}; --text FILE names another", error.what());
   }
   Corpus corpus{path, hex(digest(bytes)), {}, {}};
-  std::vector<std::string_view> characters = characters_of(bytes, path);
-  std::map<std::string_view, int64_t> places;
-  for (std::string_view character : characters) places.emplace(character, 0);
-  for (auto& [character, place] : places) {
-    place = static_cast<int64_t>(corpus.vocabulary.size());
-    corpus.vocabulary.emplace_back(character);
+  std::vector<std::string_view> known(kCodes);
+  each_character(bytes, path, [&](std::string_view text, uint32_t code) { known[code] = text; });
+  std::vector<int32_t> places(kCodes);
+  for (size_t code = 0; code < kCodes; code++) {
+    if (known[code].empty()) continue;
+    places[code] = static_cast<int32_t>(corpus.vocabulary.size());
+    corpus.vocabulary.emplace_back(known[code]);
   }
-  for (std::string_view character : characters) corpus.tokens.push_back(places.at(character));
+  each_character(bytes, path, [&](auto, uint32_t code) { corpus.tokens.push_back(places[code]); });
   return corpus;
 }
 

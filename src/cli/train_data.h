@@ -13,7 +13,7 @@ namespace fg::cli {
 struct Corpus {
   std::string path, digest;             // the digest is of its bytes
   std::vector<std::string> vocabulary;  // every character of the text once, in order
-  std::vector<int64_t> tokens;          // places in the vocabulary
+  std::vector<int32_t> tokens;          // places in the vocabulary
 
   std::string text(const std::vector<int64_t>& some) const;
   int64_t token_of(const std::string& character) const;  // 0 for one that does not occur
@@ -42,7 +42,7 @@ class Batches {
  private:
   Batch at(const std::vector<int64_t>& starts) const;
 
-  std::vector<int64_t> tokens_;
+  const std::vector<int32_t>& tokens_;  // of the corpus
   Config config_;
   int64_t border_;  // where the part begins that is held out
 };

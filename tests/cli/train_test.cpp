@@ -135,6 +135,12 @@ TEST_F(TrainCommand, refuses_texts_that_it_cannot_learn_from) {
   EXPECT_EQ(refusal("a", "--text " + file("latin")),
             "foregrad: train: " + file("latin") +
                 " is not UTF-8: byte 3 begins no character; convert it, as with iconv\n");
+  for (const char* bad :
+       {"\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xf8", "\x80"}) {
+    std::ofstream(file("bad")) << std::string(500, 'x') << bad << "xxxx";
+    EXPECT_HAS(refusal("a", "--text " + file("bad")),
+               " is not UTF-8: byte 500 begins no character");
+  }
   EXPECT_HAS(refusal("a", "--text " + file("cache")), "train: the text: cannot read ");
 }
 
