@@ -57,6 +57,10 @@ class Process {
     return status_;
   }
   std::string output() const { return content_of(output_); }
+  bool says(const std::string& text) const {  // waits for it
+    for (int i = 0; i < 6000 && output().find(text) == std::string::npos; i++) usleep(10'000);
+    return output().find(text) != std::string::npos;
+  }
 
  private:
   void ended(int status) {

@@ -61,19 +61,31 @@ TEST_F(Resumed, kill_9_at_random_moments_20_times) {
   EXPECT_GT(resumed, 5) << "of " << kills << " kills";
 }
 
+// The last event of a training that a signal stopped; one that was done too early runs again.
+Json stopped_by(int signal, const std::string& command, const std::string& output) {
+  for (int i = 0; i < 5; i++) {
+    Process process(command + " --json", output);
+    EXPECT_TRUE(process.says("\"progress\""));
+    process.signal(signal);
+    int status = process.wait();
+    if (status == 0) continue;
+    EXPECT_EQ(status, 128 + signal) << process.output();
+    std::string said = process.output();
+    return Json::parse(said.substr(said.rfind("{\"event\":\"stopped\"")));
+  }
+  ADD_FAILURE() << "it was always done before the signal";
+  return {};
+}
+
 // What a signal leaves can be resumed with the command that is printed.
 void stop_and_resume(const std::string& command, const std::string& output, int signal) {
-  Process process(command + " --json", output);
-  for (int i = 0; i < 600 && !has(process.output(), "\"progress\""); i++) usleep(10'000);
-  process.signal(signal);
-  EXPECT_EQ(process.wait(), 128 + signal) << process.output();
-  std::string said = process.output();
-  Json stopped = Json::parse(said.substr(said.rfind("{\"event\":\"stopped\"")));
+  Json stopped = stopped_by(signal, command, output);
   EXPECT_GT(stopped["step"], 0);
   EXPECT_LT(stopped["step"], stopped["steps"]);
-  Outcome resumed = run_command(stopped["resume"].get<std::string>() + " --no-report");
+  Outcome resumed = run_command(stopped["resume"].get<std::string>() + " --no-report --json");
   EXPECT_EQ(resumed.status, 0) << resumed.output;
-  EXPECT_HAS(resumed.output, "after step " + stopped["step"].dump());
+  Json begin = Json::parse(resumed.output.substr(0, resumed.output.find('\n')));
+  EXPECT_EQ(begin["step"], stopped["step"]);
 }
 
 TEST_F(Resumed, ctrl_c_and_sigterm_leave_a_checkpoint_and_say_how_to_go_on) {
@@ -95,7 +107,7 @@ TEST_F(Resumed, ctrl_c_and_sigterm_leave_a_checkpoint_and_say_how_to_go_on) {
 
 TEST_F(Resumed, people_are_told_how_to_go_on) {
   Process process(command("a", arguments(100'000'000)), file("output"));
-  for (int i = 0; i < 600 && !has(process.output(), "loss"); i++) usleep(10'000);
+  ASSERT_TRUE(process.says("loss"));
   process.signal(SIGINT);
   EXPECT_EQ(process.wait(), 130);
   EXPECT_HAS(process.output(), "; the checkpoint is written. To go on:\n  ");

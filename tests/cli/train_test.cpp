@@ -33,7 +33,6 @@ TEST_F(TrainCommand, second_start_is_warm) {
   Json second = event(warm, "compared");
   EXPECT_EQ(second["start"]["how"], "found");
   EXPECT_GT(second["start"]["saved_milliseconds"], 0);
-  EXPECT_LT(second["start"]["ready_milliseconds"], first["start"]["ready_milliseconds"]);
   EXPECT_FALSE(second.contains("again"));
   EXPECT_EQ(cold.back()["weights"], warm.back()["weights"]);
   EXPECT_EQ(content_of(checkpoint("a")), content_of(checkpoint("b")));
@@ -149,7 +148,7 @@ TEST_F(TrainCommand, refuses_folders_that_it_cannot_write_to) {
             "foregrad: train: the folder /dev/null/a cannot be written to: Not a directory; choose "
             "another with --out\n");
   Process running(command("a", text() + kSmall + " --steps 100000000 --json"), file("output"));
-  for (int i = 0; i < 600 && !has(running.output(), "progress"); i++) usleep(50'000);
+  ASSERT_TRUE(running.says("progress"));
   EXPECT_EQ(refusal("a", text() + kSmall),
             "foregrad: train: another training writes to the folder " + file("a") +
                 "; choose another with --out\n");
