@@ -48,6 +48,10 @@ class ProgressLine {
   std::optional<Clock::time_point> shown_{};
 };
 
+std::string counted(int64_t count, const char* what) {
+  return grouped(count) + " " + what + (count == 1 ? "" : "s");
+}
+
 std::string row_of(const char* name, const FirstSteps::Timed& timed, const std::string& note) {
   return fmt::format("  {:<26}{:>12}{:>12}   {}\n", name, milliseconds_text(timed.first),
                      milliseconds_text(timed.then), note);
@@ -57,12 +61,13 @@ class TextOutput : public TrainOutput {
  public:
   void begin(const TrainFacts& facts) override {
     const Config& c = facts.config;
-    fmt::print("A character-level GPT: {} layers, width {}, {} heads, context {}: {} parameters\n",
-               c.layers, c.width, c.heads, c.context, grouped(facts.parameters));
+    fmt::print("A character-level GPT: {}, width {}, {}, context {}: {} parameters\n",
+               counted(c.layers, "layer"), c.width, counted(c.heads, "head"), c.context,
+               grouped(facts.parameters));
     fmt::print("on {}: {} characters, {} different ones, the last {} held out\n", facts.text,
                grouped(facts.characters), facts.vocabulary, grouped(facts.held_out));
-    fmt::print("{} steps of {} windows, seed {}, {} threads\n", grouped(c.steps), c.batch, c.seed,
-               facts.threads);
+    fmt::print("{} of {}, seed {}, {}\n", counted(c.steps, "step"), counted(c.batch, "window"),
+               c.seed, counted(facts.threads, "thread"));
     if (!facts.resumed.empty()) {
       fmt::print("goes on from {} after step {}\n", facts.resumed, grouped(facts.step));
     }
@@ -118,8 +123,8 @@ class TextOutput : public TrainOutput {
       return;
     }
     fmt::print("\nThe model writes:\n{}\n\n", indented(summary.sample));
-    fmt::print("loss {:.4f}, held out {:.4f}, after {} steps; {:.1f} s, {} tokens/s\n",
-               summary.loss, summary.validation, grouped(summary.step), summary.seconds,
+    fmt::print("loss {:.4f}, held out {:.4f}, after {}; {:.1f} s, {} tokens/s\n", summary.loss,
+               summary.validation, counted(summary.step, "step"), summary.seconds,
                grouped(std::llround(summary.tokens_per_second)));
     for (const std::string& note : summary.notes) fmt::print("{}\n", note);
     for (const std::string& file : summary.files) fmt::print("  {}\n", file);
