@@ -17,7 +17,7 @@ CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-decla
 
 .PHONY: help build run test python check format clang aarch64 sanitize fuzz bench clean packages
 help:
-	@echo "make run       train the two-layer network of examples/; writes loss.svg"
+	@echo "make run       train a small GPT on the documentation (foregrad train); ARGS=... for options"
 	@echo "make test      build everything and run all tests"
 	@echo "make python    the Python package in build/venv"
 	@echo "make check     formatting, layers, sizes"
@@ -42,8 +42,8 @@ build: packages build/release/CMakeCache.txt
 	@$(call build,release) --target libraries
 
 run: packages build/release/CMakeCache.txt
-	@$(call build,release) --target two_layer_network
-	@build/release/examples/two_layer_network
+	@$(call build,release) --target libraries foregrad_cli
+	@build/release/foregrad train $(ARGS)
 
 test: packages build/release/CMakeCache.txt
 	@$(call build,release)

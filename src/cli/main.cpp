@@ -1,4 +1,4 @@
-// The command `foregrad`: says what this build of the library has, explains graphs, and
+// The command `foregrad`: trains, says what this build of the library has, explains graphs, and
 // looks into the cache. This is the only file that includes CLI11, which takes long to compile.
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include "base/version.h"
 #include "cli/cache.h"
 #include "cli/commands.h"
+#include "cli/train.h"
 
 namespace {
 
@@ -69,6 +70,35 @@ void add_cache(CLI::App& app, fg::cli::CacheOptions& options) {
   }
 }
 
+void add_train(CLI::App& app, fg::cli::TrainOptions& options, int& status) {
+  CLI::App* command = app.add_subcommand(
+      "train", "Train a small GPT on a text, compiled; show what it learned and what it cost.");
+  command->add_option("--text", options.text, "A text; default: Foregrad's documentation.");
+  command->add_option("--layers", options.layers, "Blocks of the model; default: 4.");
+  command->add_option("--width", options.width, "Numbers per character; default: 128.");
+  command->add_option("--heads", options.heads, "Of the attention; default: 4.");
+  command->add_option("--context", options.context, "Characters it sees; default: 64.");
+  command->add_option("--batch", options.batch, "Windows of a step; default: 16.");
+  command->add_option("--steps", options.steps, "How many steps; default: 1000.");
+  command->add_option("--seed", options.seed, "Of everything random; default: 0.");
+  command->add_option("--lr", options.lr, "The highest learning rate; default: 0.002.");
+  command->add_option("--dropout", options.dropout, "Share of what is dropped; default: 0.");
+  command->add_option("--threads", options.threads, "Threads; results do not depend on them.");
+  command->add_option("--out", options.out, "The folder to write to; default: foregrad-train.");
+  command->add_option("--checkpoint-every", options.checkpoint_every,
+                      "Steps between checkpoints; default: 100.");
+  CLI::Option* resume =
+      command->add_option("--resume", options.resume, "Go on from a checkpoint, or that of --out.");
+  resume->expected(0, 1);
+  command->add_flag("!--no-compare", options.compare, "Do not compare eager and compiled steps.");
+  command->add_flag("!--no-report", options.report, "Write nothing but the checkpoint.");
+  command->add_flag("--json", options.json, "JSON documents instead of text, one per line.");
+  command->callback([&options, &status, resume] {
+    if (resume->count() > 0 && !options.resume) options.resume = "";
+    status = fg::cli::train(options);
+  });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -81,11 +111,14 @@ int main(int argc, char** argv) {
   add_explain(app, explained);
   fg::cli::CacheOptions cache;
   add_cache(app, cache);
+  fg::cli::TrainOptions trained{.program = argv[0]};
+  int status = 0;
+  add_train(app, trained, status);
   try {
     CLI11_PARSE(app, argc, argv);
   } catch (const std::exception& e) {
     fprintf(stderr, "foregrad: %s\n", e.what());
     return 1;
   }
-  return 0;
+  return status;
 }

@@ -27,6 +27,10 @@ void count_capture() {
   std::scoped_lock lock(mutex);
   totals().captured++;
 }
+void count_seconds(double seconds) {
+  std::scoped_lock lock(mutex);
+  totals().seconds += seconds;
+}
 void count_call() { calls.fetch_add(1, std::memory_order_relaxed); }
 bool count_eager(const std::string& reason) {
   std::scoped_lock lock(mutex);

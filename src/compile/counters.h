@@ -14,12 +14,14 @@ struct Counters {
   int64_t calls = 0;        // of captured code
   int64_t eager = 0;        // calls of compiled functions that ran eagerly
   int64_t interpreted = 0;  // graphs for which no native code could be made
+  double seconds = 0;       // until versions were ready: capturing them, compiling or finding code
   std::map<std::string, int64_t> reasons{};
 };
 Counters counters();  // a copy
 void reset_counters();
 
 void count_capture();
+void count_seconds(double seconds);
 void count_call();
 // A call that ran eagerly; a reason that is new is worth a warning: true.
 bool count_eager(const std::string& reason);

@@ -141,6 +141,9 @@ class CompiledStep {
     state_->load(state_->place_of(parameter), state);
   }
 
+  // A page of HTML about what was compiled; takes about as long as compiling it did.
+  std::string explain() const { return run_.explain(); }
+
   StepOptions options;  // limits may be changed at any time
 
  private:

@@ -1,8 +1,11 @@
 #include "compile/version.h"
 
+#include <chrono>
+
 #include "autograd/meta.h"
 #include "base/fail.h"
 #include "base/first_places.h"
+#include "compile/counters.h"
 #include "compile/kernel_node.h"
 
 namespace fg::compiler {
@@ -100,6 +103,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
       inference_mode_(modes.inference),
       default_dtype_(default_dtype()) {
   timing::Collector collector;
+  auto began = std::chrono::steady_clock::now();
   trace_ = capture::trace(body, arguments, options);
   refuse_shared_writes(*trace_);
   capture::Function function = capture::function_of(trace_);
@@ -141,6 +145,8 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   plain_ = is_plain();
   trace_->tracer.forget_outside();
   phases_ = collector.take();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  count_seconds(took.count());
 }
 
 // What the graph does not say: kinds of tensors, and which of them share memory.

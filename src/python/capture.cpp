@@ -245,7 +245,7 @@ void add_capture(nb::module_& module) {
     nb::dict reasons;
     for (const auto& [reason, count] : counters.reasons) reasons[reason.c_str()] = count;
     return nb::make_tuple(counters.captured, counters.calls, counters.eager, reasons,
-                          counters.interpreted);
+                          counters.interpreted, counters.seconds);
   });
   module.def("explain", explain);
   module.def("check_backend", [](const std::string& name) { (void)compiler::backend_named(name); });

@@ -60,6 +60,7 @@ TEST(Cli, help_names_every_subcommand) {
   EXPECT_NE(outcome.output.find("settings "), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("explain "), std::string::npos) << outcome.output;
   EXPECT_NE(outcome.output.find("cache "), std::string::npos) << outcome.output;
+  EXPECT_NE(outcome.output.find("train "), std::string::npos) << outcome.output;
 }
 
 TEST(Cli, an_unknown_subcommand_fails) { EXPECT_NE(foregrad("dance").status, 0); }

@@ -252,6 +252,19 @@ TEST(CompileStep, ANormThatIsNotFiniteIsRefusedBeforeAnythingIsWritten) {
   EXPECT_EQ(step.state(w)["step"].item().to_double(), 2);
 }
 
+TEST(CompileStep, ExplainsItselfAndCountsHowLongItTookToBeReady) {
+  Tensor w = leaf({3});
+  auto step = compile_step([&](const Tensor& x) { return (w * x).sum(); }, Tensors{w}, AdamW{},
+                           {.fullgraph = true, .name = "a step of w"});
+  double before = compiler::counters().seconds;
+  step(ones({3}));
+  double ready = compiler::counters().seconds;
+  EXPECT_GT(ready, before);
+  step(ones({3}));
+  EXPECT_EQ(compiler::counters().seconds, ready) << "a call of what is there makes nothing";
+  EXPECT_HAS(step.explain(), "<h1>a step of w</h1>");
+}
+
 TEST(CompileStep, RefusesWhatPyTorchRefuses) {
   Tensor w = leaf({3}), frozen = leaf({3}).detach();
   auto f = [&](const Tensor& x) { return (w * x).sum(); };

@@ -22,6 +22,8 @@ class Counters:
     calls: int
     eager: int
     reasons: dict[str, int]
+    interpreted: int
+    seconds: float
 
 counters: Counters
 

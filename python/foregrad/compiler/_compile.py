@@ -29,6 +29,7 @@ class Counters:
     eager = property(lambda self: _C.capture_counters()[2])
     reasons = property(lambda self: _C.capture_counters()[3])
     interpreted = property(lambda self: _C.capture_counters()[4])
+    seconds = property(lambda self: _C.capture_counters()[5])  # until versions were ready
 
     def __repr__(self):
         return (f"Counters(captured={self.captured}, calls={self.calls}, eager={self.eager}, "
