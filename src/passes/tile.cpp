@@ -14,7 +14,7 @@ using ir::Operation;
 using ir::ValueId;
 
 TileLimits tile_limits{
-    .least_bytes = 1 << 20, .tile_bytes = 1 << 17, .row_bytes = 1 << 19, .least_rows = 16};
+    .least_bytes = 1 << 19, .tile_bytes = 1 << 17, .row_bytes = 1 << 19, .least_rows = 16};
 
 namespace {
 
@@ -33,6 +33,8 @@ class Tiler {
 
   void run() {
     for (size_t g = 0; g < groups_.size(); g++) add(g);
+    if (tiles_.empty()) return;
+    find_local();
     for (Open& tile : tiles_) {
       if (!is_worth_it(tile)) dissolve(tile);
     }
@@ -154,17 +156,35 @@ class Tiler {
     return most;
   }
 
+  // Values that one group of a tile makes for others of it, and for nobody else.
+  void find_local() {
+    local_.assign(graph_.values.size(), false);
+    for (bool outside : {false, true}) {
+      for (size_t g = 0; g < groups_.size(); g++) {
+        each_read(g, [&](ValueId input, size_t maker) {
+          if (maker == kNone || maker == g) return;
+          bool together = tile_[maker] != kNone && tile_[maker] == tile_[g];
+          if (together != outside) local_[places_[input].root] = together;
+        });
+      }
+    }
+    for (ValueId output : graph_.outputs) {
+      if (output != kNoValue) local_[places_[output].root] = false;
+    }
+  }
+  // What also has to be in memory gains little: it is read from a near cache, once.
   bool is_worth_it(const Open& tile) const {
     if (tile.groups.size() < 2) return false;
-    std::set<ValueId> handed_on;
-    for (size_t g : tile.groups) {
-      each_read(g, [&](ValueId input, size_t maker) {
-        if (maker != kNone && maker != g && tile_[maker] == tile_[g])
-          handed_on.insert(places_[input].root);
-      });
-    }
     int64_t bytes = 0;
-    for (ValueId value : handed_on) bytes += span_bytes(graph_.values[value]);
+    for (size_t g : tile.groups) {
+      for (uint32_t index : groups_[g].operations) {
+        const Operation& operation = graph_.operations[index];
+        for (int k = 0; k < operation.outputs(); k++) {
+          ValueId value = operation.output + static_cast<ValueId>(k);
+          if (local_[value]) bytes += span_bytes(graph_.values[value]);
+        }
+      }
+    }
     return bytes >= tile_limits.least_bytes && bytes / tile.rows[0] <= tile_limits.row_bytes;
   }
   void dissolve(Open& tile) {
@@ -225,6 +245,7 @@ class Tiler {
   std::vector<size_t> maker_;                // per value with memory: its group
   std::vector<std::vector<size_t>> makers_;  // per group: of what it reads
   std::vector<size_t> tile_;                 // per group, of `tiles_`
+  std::vector<bool> local_;                  // per value
   std::vector<Open> tiles_;
 };
 

@@ -55,6 +55,16 @@ TEST(Tile, joins_a_softmax_with_the_loops_around_it) {
   EXPECT_EQ(tiles_of(kSoftmax), "add | softmax | mul by 6");
 }
 
+// It would be written all the same.
+TEST(Tile, leaves_alone_what_others_read_or_the_caller_gets) {
+  EXPECT_EQ(tiles_of(R"(graph(%0: float32[8, 8] argument 0) {
+    %1: float32[8, 8] = sin(%0)
+    %2: float32[8, 8] = softmax(%1; dim=1)
+    return %2: output 0, %1: output 1
+  })"),
+            "sin; softmax");
+}
+
 TEST(Tile, leaves_small_work_as_it_is) { EXPECT_EQ(Tiled(kSoftmax).text(), "add; softmax; mul"); }
 
 TEST(Tile, keeps_what_only_members_read_out_of_the_block) {
@@ -173,13 +183,15 @@ TEST(Tile, puts_results_over_what_a_member_alone_reads_for_the_last_time) {
     %2: float32[8, 8] = mm(%0, %0)
     %3: float32[8, 8] = add(%2, %1)
     %4: float32[8, 8] = softmax(%3; dim=1)
-    %5: float32[8, 8] = mm(%4, %3)
-    return %5: output 0
+    %5: float32[8, 8] = sin(%4)
+    %6: float32[8, 8] = mm(%5, %3)
+    return %6: output 0
   })");
-  EXPECT_EQ(tiled.text(), "mm; add | softmax by 8; mm");
+  EXPECT_EQ(tiled.text(), "mm; add | softmax | sin by 8; mm");
   MemoryPlan memory = tiled.memory();
   EXPECT_EQ(memory.offsets[3], memory.offsets[2]);
-  EXPECT_NE(memory.offsets[4], memory.offsets[2]);
+  EXPECT_NE(memory.offsets[5], memory.offsets[2]);
+  EXPECT_TRUE(memory.local[4]);
   EXPECT_EQ(memory.bytes, 2 * 256);
 }
 
@@ -189,13 +201,14 @@ TEST(Tile, does_not_overwrite_what_another_member_reads) {
     %1: float32[8, 8] = mm(%0, %0)
     %2: float32[8, 8] = sin(%1)
     %3: float32[8, 8] = softmax_backward(%2, %1; dim=1)
-    %4: float32[8, 8] = mm(%3, %2)
-    return %4: output 0
+    %4: float32[8, 8] = cos(%3)
+    %5: float32[8, 8] = mm(%4, %2)
+    return %5: output 0
   })");
-  EXPECT_EQ(tiled.text(), "mm; sin | softmax_backward by 8; mm");
+  EXPECT_EQ(tiled.text(), "mm; sin | softmax_backward | cos by 8; mm");
   MemoryPlan memory = tiled.memory();
   EXPECT_NE(memory.offsets[2], memory.offsets[1]);
-  EXPECT_NE(memory.offsets[3], memory.offsets[1]);
+  EXPECT_NE(memory.offsets[4], memory.offsets[1]);
 }
 
 }  // namespace
