@@ -32,6 +32,7 @@ class Tiler {
         tile_(groups.size(), kNone) {}
 
   void run() {
+    find_last_reads();
     for (size_t g = 0; g < groups_.size(); g++) add(g);
     if (tiles_.empty()) return;
     find_local();
@@ -50,6 +51,16 @@ class Tiler {
     size_t at;                   // it runs in the place of this group
     bool read = false;           // by a group that is not in it: it cannot run later
   };
+
+  void find_last_reads() {
+    last_read_.assign(graph_.values.size(), 0);
+    for (size_t g = 0; g < groups_.size(); g++) {
+      each_read(g, [&](ValueId input, size_t) { last_read_[places_[input].root] = g; });
+    }
+    for (ValueId output : graph_.outputs) {
+      if (output != kNoValue) last_read_[places_[output].root] = kNone;
+    }
+  }
 
   template <class Body>
   void each_read(size_t g, const Body& body) const {
@@ -84,7 +95,7 @@ class Tiler {
     for (size_t maker : makers_[g]) {
       if (tile_[maker] != kNone) near.insert(tile_[maker]);
     }
-    if (at_once || (near.empty() && largest_value(g) < tile_limits.least_bytes)) return;
+    if (at_once || (near.empty() && largest_result(g) < tile_limits.least_bytes)) return;
     std::vector<int64_t> rows = row_counts(graph_, groups_[g]);
     std::erase_if(rows, [](int64_t count) { return count < tile_limits.least_rows; });
     if (rows.empty()) return;
@@ -95,13 +106,61 @@ class Tiler {
     tiles_.push_back(std::move(tile));
   }
 
+  // Bytes of the block: of what the groups read or make and `counts` says yes to.
+  template <class Counts>
+  int64_t bytes_of(const std::set<ValueId>& values, const Counts& counts) const {
+    int64_t bytes = 0;
+    for (ValueId value : values) {
+      bool in_block = maker_[value] != kNone && last_read_[value] != kNone;
+      if (in_block && counts(value)) bytes += span_bytes(graph_.values[value]);
+    }
+    return bytes;
+  }
+  std::set<ValueId> reads_of(std::span<const size_t> groups) const {
+    std::set<ValueId> roots;
+    for (size_t g : groups) {
+      each_read(g, [&](ValueId input, size_t) { roots.insert(places_[input].root); });
+    }
+    return roots;
+  }
+  std::set<ValueId> results_of(size_t g) const {
+    std::set<ValueId> values;
+    for (uint32_t index : groups_[g].operations) {
+      const Operation& operation = graph_.operations[index];
+      for (int k = 0; k < operation.outputs(); k++) {
+        values.insert(operation.output + static_cast<ValueId>(k));
+      }
+    }
+    return values;
+  }
+  // If a tile runs later, what it alone still reads is there for longer, what it makes for the
+  // group comes later: no more memory is in use between.
+  bool may_wait(size_t t, size_t g) const {
+    const Open& tile = tiles_[t];
+    int64_t longer = bytes_of(reads_of(tile.groups), [&](ValueId root) {
+      return tile_[maker_[root]] != t && last_read_[root] < g;
+    });
+    int64_t later = bytes_of(reads_of({&g, 1}), [&](ValueId root) {
+      return maker_[root] != g && tile_[maker_[root]] == t;
+    });
+    return tile.at + 1 == g || longer <= later;
+  }
+  // The same for a group that runs earlier: its results are there for longer.
+  bool may_hurry(size_t t, size_t g) const {
+    int64_t longer = bytes_of(results_of(g), [&](ValueId value) { return last_read_[value] > g; });
+    int64_t sooner = bytes_of(reads_of({&g, 1}), [&](ValueId root) {
+      return tile_[maker_[root]] == t && last_read_[root] == g;
+    });
+    return longer <= sooner;
+  }
+
   // The tiles that nobody else reads yet can run when the group does.
   bool join_later(size_t g, const std::vector<int64_t>& rows, const std::set<size_t>& near) {
     Open joined{{g}, rows, g};
     for (size_t t : near) {
       if (tiles_[t].read || joined.groups.size() + tiles_[t].groups.size() > kMostMembers) continue;
       std::vector<int64_t> common = common_rows(g, joined.rows, t);
-      if (common.empty()) continue;
+      if (common.empty() || !may_wait(t, g)) continue;
       joined.rows = std::move(common);
       joined.groups.insert(joined.groups.end(), tiles_[t].groups.begin(), tiles_[t].groups.end());
       tiles_[t].groups.clear();
@@ -119,7 +178,7 @@ class Tiler {
       });
       if (!last || tiles_[t].groups.size() >= kMostMembers) continue;
       std::vector<int64_t> common = common_rows(g, rows, t);
-      if (common.empty()) continue;
+      if (common.empty() || !may_hurry(t, g)) continue;
       tiles_[t].rows = std::move(common);
       tiles_[t].groups.push_back(g);
       tile_[g] = t;
@@ -144,15 +203,9 @@ class Tiler {
     return rows;
   }
 
-  int64_t largest_value(size_t g) const {
+  int64_t largest_result(size_t g) const {
     int64_t most = 0;
-    for (uint32_t index : groups_[g].operations) {
-      const Operation& operation = graph_.operations[index];
-      for (int k = 0; k < operation.outputs(); k++) {
-        const auto& info = graph_.values[operation.output + static_cast<ValueId>(k)];
-        most = std::max(most, span_bytes(info));
-      }
-    }
+    for (ValueId value : results_of(g)) most = std::max(most, span_bytes(graph_.values[value]));
     return most;
   }
 
@@ -177,13 +230,7 @@ class Tiler {
     if (tile.groups.size() < 2) return false;
     int64_t bytes = 0;
     for (size_t g : tile.groups) {
-      for (uint32_t index : groups_[g].operations) {
-        const Operation& operation = graph_.operations[index];
-        for (int k = 0; k < operation.outputs(); k++) {
-          ValueId value = operation.output + static_cast<ValueId>(k);
-          if (local_[value]) bytes += span_bytes(graph_.values[value]);
-        }
-      }
+      bytes += bytes_of(results_of(g), [&](ValueId value) { return local_[value]; });
     }
     return bytes >= tile_limits.least_bytes && bytes / tile.rows[0] <= tile_limits.row_bytes;
   }
@@ -245,6 +292,7 @@ class Tiler {
   std::vector<size_t> maker_;                // per value with memory: its group
   std::vector<std::vector<size_t>> makers_;  // per group: of what it reads
   std::vector<size_t> tile_;                 // per group, of `tiles_`
+  std::vector<size_t> last_read_;            // per value with memory: by a group; kNone: kept
   std::vector<bool> local_;                  // per value
   std::vector<Open> tiles_;
 };

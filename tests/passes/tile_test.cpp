@@ -177,6 +177,36 @@ TEST(Tile, runs_where_all_that_is_read_is_there) {
             "mm; sin | softmax_backward by 8");
 }
 
+TEST(Tile, moves_nothing_that_would_need_more_memory) {
+  // The two products would have to wait for the third.
+  EXPECT_EQ(tiles_of(R"(graph(%0: float32[8, 8] argument 0) {
+    %1: float32[8, 8] = mm(%0, %0)
+    %2: float32[8, 8] = mm(%0, %0)
+    %3: float32[8, 8] = add(%1, %2)
+    %4: float32[8, 8] = mm(%0, %0)
+    %5: float32[8, 8] = softmax_backward(%3, %4; dim=1)
+    %6: float32[8, 8] = cos(%5)
+    return %6: output 0
+  })"),
+            "mm; mm; add; mm; softmax_backward | cos by 8");
+  // A wider result would wait where a narrow one does now.
+  auto late = [](const char* dtype) {
+    return tiles_of(fmt::format(R"(graph(%0: float32[8, 8] argument 0) {{
+    %1: float32[8, 8] = sin(%0)
+    %2: float32[8, 8] = softmax(%1; dim=1)
+    %3: float32[8, 8] = mm(%2, %2)
+    %4: {0}[8, 8] = convert(%2; dtype={0})
+    %5: float32[8, 8] = mm(%3, %3)
+    %6: {0}[8, 8] = mm(%4, %4)
+    return %5: output 0, %6: output 1
+  }})",
+                                dtype)
+                        .c_str());
+  };
+  EXPECT_EQ(late("bfloat16"), "sin | softmax | convert by 8; mm; mm; mm");
+  EXPECT_EQ(late("float64"), "sin | softmax by 8; mm; convert; mm; mm");
+}
+
 TEST(Tile, puts_results_over_what_a_member_alone_reads_for_the_last_time) {
   TileEverything all;
   Tiled tiled(R"(graph(%0: float32[8, 8] argument 0, %1: float32[8, 8] argument 1) {
