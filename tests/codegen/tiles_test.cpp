@@ -177,6 +177,31 @@ TEST(Tiles, random_graphs) {
   }
 }
 
+// The new elements of %1 lie where the old ones were: only the last member reads those. Of %0 the
+// first one reads what the last one would overwrite.
+TEST(Tiles, put_new_elements_of_an_input_where_one_member_alone_reads_the_old_ones) {
+  ir::Graph graph = ir::parse_graph(R"(graph(%0: float32[9, 8] argument 0,
+      %1: float32[9, 8] argument 1) {
+    %2: float32[9, 8] = sin(%0)
+    %3: float32[9, 8] = softmax(%2; dim=1)
+    %4: float32[9, 8] = mul(%3, %1)
+    %5: float32[9, 8] = add(%3, %0)
+    return %5: mutation 0, %4: mutation 1
+  })");
+  graph.overwrites = true;
+  Tensors inputs = passes::some_inputs(graph);
+  auto expected = passes::run_bits(graph, inputs);
+  TileEverything all(64);
+  ASSERT_EQ(tiles_in(graph), 1u);
+  Executable code(graph), loaded(code.stored(), code.object());
+  for (const Executable* one : {&code, &loaded}) {
+    Tensors given = clones(inputs), results = one->run(given);
+    EXPECT_EQ(all_bits(results), expected);
+    EXPECT_NE(results[0].data_ptr(), given[0].data_ptr());
+    EXPECT_EQ(results[1].data_ptr(), given[1].data_ptr());
+  }
+}
+
 TEST(Tiles, nothing_in_the_block_that_only_members_read) {
   Tensors inputs{randn({4096, 512}), randn({512}), randn({4096, 512})};
   auto f = [](const Tensors& x) -> Tensors { return {softmax(x[0] * 2 + x[1], 1) * x[2]}; };
