@@ -14,7 +14,7 @@ using ir::Operation;
 using ir::ValueId;
 
 TileLimits tile_limits{
-    .least_bytes = 1 << 19, .tile_bytes = 1 << 17, .row_bytes = 1 << 19, .least_rows = 16};
+    .least_bytes = 1 << 21, .tile_bytes = 1 << 17, .row_bytes = 1 << 19, .least_rows = 16};
 
 namespace {
 
@@ -72,11 +72,12 @@ class Tiler {
   }
 
   void add(size_t g) {
-    std::set<size_t> makers;
+    std::vector<size_t>& makers = makers_[g];
     each_read(g, [&](ValueId, size_t maker) {
-      if (maker != kNone) makers.insert(maker);
+      if (maker != kNone) makers.push_back(maker);
     });
-    makers_[g].assign(makers.begin(), makers.end());
+    std::sort(makers.begin(), makers.end());
+    makers.erase(std::unique(makers.begin(), makers.end()), makers.end());
     for (uint32_t index : groups_[g].operations) {
       const Operation& operation = graph_.operations[index];
       for (int k = 0; k < operation.outputs(); k++) {
@@ -84,7 +85,7 @@ class Tiler {
       }
     }
     join(g);
-    for (size_t maker : makers_[g]) {
+    for (size_t maker : makers) {
       if (tile_[maker] != kNone && tile_[maker] != tile_[g]) tiles_[tile_[maker]].read = true;
     }
   }
@@ -300,7 +301,10 @@ class Tiler {
 }  // namespace
 
 void tile(const ir::Graph& graph, const std::vector<Place>& places, std::vector<Group>& groups) {
-  Tiler(graph, places, groups).run();
+  bool large = std::any_of(graph.values.begin(), graph.values.end(), [](const auto& info) {
+    return span_bytes(info) >= tile_limits.least_bytes;
+  });
+  if (large) Tiler(graph, places, groups).run();
 }
 
 }  // namespace fg::passes
