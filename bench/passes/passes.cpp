@@ -12,6 +12,7 @@
 #include "bench/passes/graphs.h"
 #include "codegen/executable.h"
 #include "passes/batch.h"
+#include "passes/tile.h"
 
 namespace fg::bench {
 namespace {
@@ -54,11 +55,17 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"dead_code", passes::dead_code},
     {"block_images", passes::block_images},
     {"fuse", [](ir::Graph& g) { passes::fuse(g, passes::find_places(g)); }},
-    {"batch",  // after fuse, as plan_memory
+    {"batch",  // after fuse, as tile and plan_memory
      [](ir::Graph& g) {
        auto places = passes::find_places(g);
        auto groups = passes::fuse(g, places);
        passes::batch(g, places, groups);
+     }},
+    {"tile",
+     [](ir::Graph& g) {
+       auto places = passes::find_places(g);
+       auto groups = passes::fuse(g, places);
+       passes::tile(g, places, groups);
      }},
     {"plan_memory",
      [](ir::Graph& g) {

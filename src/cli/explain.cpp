@@ -83,20 +83,30 @@ Json operations_of(const ir::Graph& graph) {
   return rows;
 }
 
+Json step_of(const GraphReport& report, const codegen::Listing::Step& step) {
+  Json row = {{"name", step.name},
+              {"operations", step.operations},
+              {"kind", compiler::kind_of(report, step)}};
+  if (step.is_loop()) {
+    row["kernel"] = report.listing.kernels[static_cast<size_t>(step.kernel)].name;
+    row["loops"] = step.sizes;
+    row["operands"] = step.operands;
+  }
+  if (step.is_tiled()) {
+    row["rows"] = step.rows;
+    row["rows_of_a_tile"] = step.height;
+    row["bytes_of_a_tile"] = step.tile_bytes;
+    for (const auto& member : step.members) row["members"].push_back(step_of(report, member));
+  }
+  return row;
+}
+
 Json steps_of(const GraphReport& report) {
   Json rows = Json::array();
   for (size_t i = 0; i < report.listing.steps.size(); i++) {
-    const codegen::Listing::Step& step = report.listing.steps[i];
-    Json row = {{"name", step.name},
-                {"operations", step.operations},
-                {"kind", compiler::kind_of(report, step)},
-                {"bytes_in_use", report.memory.bytes[i]}};
+    Json row = step_of(report, report.listing.steps[i]);
+    row["bytes_in_use"] = report.memory.bytes[i];
     if (!report.seconds.empty()) row["seconds"] = report.seconds[i];
-    if (step.is_loop()) {
-      row["kernel"] = report.listing.kernels[static_cast<size_t>(step.kernel)].name;
-      row["loops"] = step.sizes;
-      row["operands"] = step.operands;
-    }
     rows.push_back(std::move(row));
   }
   return rows;

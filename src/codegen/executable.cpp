@@ -94,6 +94,10 @@ Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(gra
     groups = passes::fuse(graph_, places_);
     passes::batch(graph_, places_, groups);
   }
+  {
+    timing::Phase phase("tile");
+    passes::tile(graph_, places_, groups);
+  }
   plan_memory(groups);
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
@@ -174,12 +178,32 @@ class Executable::StepMaker {
     open_ = true;
   }
 
+  // Groups that run by the same tiles.
+  void add_tile(std::span<const Group> members) {
+    Step tile;
+    tile.operation = members[0].operations[0];
+    tile.tile = passes::plan_tile(code_.graph_, code_.places_, members, code_.memory_);
+    for (const Group& group : members) {
+      tile.name += (tile.name.empty() ? "" : " | ") + code_.name_of(group);
+    }
+    if (listing_) listing_->open_tile(tile.name, members, tile.tile);
+    steps_ = &tile.members;
+    for (const Group& group : members) {
+      open_ = false;
+      if (!group.loop || is_read(group)) group.loop ? add_loop(group) : void(add_step(group));
+    }
+    steps_ = &code_.steps_;
+    open_ = false;
+    if (listing_) listing_->close_tile();
+    steps_->push_back(std::move(tile));
+  }
+
   void build() {
     code_.kernels_ = to_build_.size();
     if (to_build_.empty()) return;
     code_.object_ = codegen::build(to_build_, level());
     code_.library_ = std::make_unique<Library>(code_.object_);
-    code_.find_functions();
+    code_.find_functions(code_.steps_);
   }
 
  private:
@@ -190,7 +214,7 @@ class Executable::StepMaker {
   }
 
   Step& add_step(const Group& group) {
-    Step& step = code_.steps_.emplace_back();
+    Step& step = steps_->emplace_back();
     step.operation = group.operations[0];
     step.name = code_.name_of(group);
     if (listing_) listing_->add_step(step.name, group);
@@ -203,8 +227,8 @@ class Executable::StepMaker {
     Step::Part part{loop.operands, loop.row == 0 ? 0 : loop.length};
     std::string kernel = name_of(loop.kernel);
     bool flat = loop.kernel.is_flat();
-    if (open_ && flat && kernel == code_.steps_.back().kernel) {
-      code_.steps_.back().parts.push_back(std::move(part));
+    if (open_ && flat && kernel == steps_->back().kernel) {
+      steps_->back().parts.push_back(std::move(part));
       if (listing_) listing_->join_step(group);
       return;
     }
@@ -227,15 +251,17 @@ class Executable::StepMaker {
   Executable& code_;
   Listing* listing_;
   Surroundings around_;
+  std::vector<Step>* steps_ = &code_.steps_;  // that are added to
   bool open_ = false;  // the last step was made of what runs at the same time
   std::map<std::string, std::string> names_;  // of kernels, by text
   std::vector<std::unique_ptr<LoopKernel>> kernels_;
   std::vector<NamedKernel> to_build_;
 };
 
-void Executable::find_functions() {
-  for (Step& step : steps_) {
+void Executable::find_functions(std::vector<Step>& steps) {
+  for (Step& step : steps) {
     if (!step.kernel.empty()) step.function = library_->find(step.kernel);
+    find_functions(step.members);
   }
 }
 
@@ -243,7 +269,14 @@ void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) 
   StepMaker maker(*this, listing);
   {
     timing::Phase phase("make loops");
-    for (const Group& group : groups) maker.add(group);
+    std::vector<size_t> ends = passes::ends_of_steps(groups);
+    for (size_t g = 0; g < groups.size(); g++) {
+      if (groups[g].rows == 0)
+        maker.add(groups[g]);
+      else
+        maker.add_tile(std::span(groups).subspan(g, ends[g] - g + 1));
+      if (groups[g].rows > 0) g = ends[g];
+    }
   }
   maker.build();
 }

@@ -7,9 +7,14 @@
 
 #include "codegen/build.h"
 #include "codegen/listing.h"
-#include "passes/plan_memory.h"
+#include "passes/tile.h"
 
 namespace fg::codegen {
+
+namespace format {
+struct StepT;
+struct TileT;
+}  // namespace format
 
 class Executable {
  public:
@@ -54,6 +59,8 @@ class Executable {
       int64_t rows, blocks, count;
     };
     std::vector<Reduction> reductions{};  // of a loop: the last operands
+    std::vector<Step> members{};          // what runs by tiles
+    passes::Tile tile{};
   };
   class Call;    // what one run needs
   class Reader;  // of what was stored
@@ -62,7 +69,9 @@ class Executable {
   void find_kept();
   void find_overwritten(const std::vector<passes::Group>& groups);
   class StepMaker;
-  void find_functions();
+  std::unique_ptr<format::StepT> packed(const Step& step) const;
+  std::unique_ptr<format::TileT> packed_tile(const Step& step) const;
+  void find_functions(std::vector<Step>& steps);
   void make_steps(const std::vector<passes::Group>& groups, Listing* listing);
   void add_reductions(const passes::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;

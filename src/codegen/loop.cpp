@@ -66,7 +66,7 @@ namespace {
 class Lowering {
  public:
   Lowering(const Surroundings& around, const passes::Group& group)
-      : graph_(around.graph), constants_(around.constants) {
+      : graph_(around.graph), constants_(around.constants), rows_(group.rows) {
     ValueId first = graph_.operations[group.operations[0]].output;
     sizes_ = graph_.values[first].sizes;
     for (uint32_t index : group.elementwise()) add(graph_.operations[index]);
@@ -104,7 +104,7 @@ class Lowering {
     for (const LoopOperand& operand : kernel.operands) strides.push_back(operand.strides);
     passes::Nest nest;
     if (reductions.empty()) {
-      nest = passes::elementwise_nest(sizes_, std::move(strides), kernel.inputs);
+      nest = passes::elementwise_nest(sizes_, strides, kernel.inputs, rows_);
     } else {
       auto dimensions = passes::reduced_dimensions(graph_, *reductions[0]);
       nest = *passes::reduction_nest(sizes_, dimensions, std::move(strides));
@@ -194,6 +194,7 @@ class Lowering {
 
   const ir::Graph& graph_;
   const std::vector<const Tensor*>& constants_;
+  int64_t rows_;  // between which the work is cut; 0: anywhere
   Dims sizes_;
   Loop loop_;
   std::map<ValueId, Expr> values_;

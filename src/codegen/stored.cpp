@@ -80,6 +80,48 @@ const ir::PrimitiveInfo* primitive_named(const std::string& name) {
 
 }  // namespace
 
+// Their sizes, places and members; a step that runs by itself has none.
+std::unique_ptr<format::TileT> Executable::packed_tile(const Step& step) const {
+  if (step.members.empty()) return nullptr;
+  auto to = std::make_unique<format::TileT>();
+  to->rows = step.tile.rows;
+  to->height = step.tile.height;
+  to->bytes = step.tile.bytes;
+  for (const passes::Tile::Local& local : step.tile.locals) {
+    auto& one = to->locals.emplace_back(std::make_unique<format::LocalT>());
+    one->value = local.value;
+    one->offset = local.offset;
+    one->row_bytes = local.row_bytes;
+  }
+  for (const Step& member : step.members) to->members.push_back(packed(member));
+  return to;
+}
+
+std::unique_ptr<format::StepT> Executable::packed(const Step& step) const {
+  auto to = std::make_unique<format::StepT>();
+  to->name = step.name;
+  to->operation = codegen::packed(graph_, graph_.operations[step.operation]);
+  to->kernel = step.kernel;
+  to->grain = step.grain;
+  to->flat = step.flat;
+  for (const Step::Part& part : step.parts) {
+    to->parts.push_back(std::make_unique<format::PartT>());
+    to->parts.back()->operands = part.operands;
+    to->parts.back()->length = part.length;
+  }
+  for (const Step::Reduction& one : step.reductions) {
+    auto& reduction = to->reductions.emplace_back(std::make_unique<format::ReductionT>());
+    reduction->primitive = one.primitive->name;
+    reduction->output = one.output;
+    reduction->dtype = static_cast<uint8_t>(one.dtype);
+    reduction->rows = one.rows;
+    reduction->blocks = one.blocks;
+    reduction->count = one.count;
+  }
+  to->tile = packed_tile(step);
+  return to;
+}
+
 std::string Executable::stored() const {
   format::ExecutableT out;
   for (const ir::ValueInfo& info : graph_.values) {
@@ -95,36 +137,16 @@ std::string Executable::stored() const {
     out.roots.push_back(place.root);
     out.offsets.push_back(place.offset);
   }
-  out.memory = packed(memory_);
-  if (consuming_) out.consuming = packed(*consuming_);
-  for (const Step& step : steps_) {
-    auto& to = out.steps.emplace_back(std::make_unique<format::StepT>());
-    to->name = step.name;
-    to->operation = packed(graph_, graph_.operations[step.operation]);
-    to->kernel = step.kernel;
-    to->grain = step.grain;
-    to->flat = step.flat;
-    for (const Step::Part& part : step.parts) {
-      to->parts.push_back(std::make_unique<format::PartT>());
-      to->parts.back()->operands = part.operands;
-      to->parts.back()->length = part.length;
-    }
-    for (const Step::Reduction& one : step.reductions) {
-      auto& reduction = to->reductions.emplace_back(std::make_unique<format::ReductionT>());
-      reduction->primitive = one.primitive->name;
-      reduction->output = one.output;
-      reduction->dtype = static_cast<uint8_t>(one.dtype);
-      reduction->rows = one.rows;
-      reduction->blocks = one.blocks;
-      reduction->count = one.count;
-    }
-  }
+  out.memory = codegen::packed(memory_);
+  if (consuming_) out.consuming = codegen::packed(*consuming_);
+  for (const Step& step : steps_) out.steps.push_back(packed(step));
   out.kept = kept_;
   for (auto [output, input] : overwritten_) {
     out.overwritten.push_back(output);
     out.overwritten.push_back(input);
   }
-  for (const auto& [value, constant] : constants_) out.constants.push_back(packed(value, constant));
+  for (const auto& [value, constant] : constants_)
+    out.constants.push_back(codegen::packed(value, constant));
   out.loops = loops_;
   out.kernels = kernels_;
   flatbuffers::FlatBufferBuilder builder;
@@ -149,7 +171,7 @@ class Executable::Reader {
     code_.graph_.output_roles.resize(in_.outputs.size());
     code_.memory_ = read(*in_.memory);
     if (in_.consuming) code_.consuming_ = read(*in_.consuming);
-    for (const auto& step : in_.steps) read(*step);
+    for (const auto& step : in_.steps) code_.steps_.push_back(read(*step));
     code_.kept_ = ids(in_.kept);
     std::vector<ValueId> pairs = ids(in_.overwritten);
     for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
@@ -221,8 +243,8 @@ class Executable::Reader {
     code_.graph_.operations.push_back(std::move(operation));
   }
 
-  void read(const format::StepT& from) {
-    Step& step = code_.steps_.emplace_back();
+  Step read(const format::StepT& from) {
+    Step step;
     step.name = from.name;
     step.operation = static_cast<uint32_t>(code_.graph_.operations.size());
     read(*from.operation);
@@ -238,6 +260,23 @@ class Executable::Reader {
       step.reductions.push_back({primitive_named(one->primitive), id(one->output),
                                  dtype(one->dtype), one->rows, one->blocks, one->count});
       if (!step.reductions.back().primitive->finish) refuse("a reduction is none");
+    }
+    if (from.tile) read(*from.tile, step);
+    return step;
+  }
+
+  void read(const format::TileT& from, Step& step) {
+    step.tile = {from.rows, from.height, from.bytes};
+    if (from.members.empty() || from.rows < 1 || from.height < 1) refuse("a tile is empty");
+    for (const auto& local : from.locals) {
+      step.tile.locals.push_back({id(local->value), local->offset, local->row_bytes});
+      if (local->offset < 0 || local->row_bytes < 0 ||
+          local->offset + from.height * local->row_bytes > from.bytes)
+        refuse("a tile is too small");
+    }
+    for (const auto& member : from.members) {
+      if (member->tile) refuse("a tile is inside of another one");
+      step.members.push_back(read(*member));
     }
   }
 
@@ -268,7 +307,7 @@ Executable::Executable(std::string_view stored, std::string_view object) : objec
   Reader(*this, stored).read();
   if (object.empty()) return;
   library_ = std::make_unique<Library>(object_);
-  find_functions();
+  find_functions(steps_);
 }
 
 }  // namespace fg::codegen

@@ -188,6 +188,7 @@ std::string memory_chart(const GraphReport& report) {
 }
 
 const char* kind_of(const GraphReport& report, const codegen::Listing::Step& step) {
+  if (step.is_tiled()) return "tiles";
   if (step.is_loop()) return "loop";
   switch (report.graph.operations[step.operations[0]].primitive->kind) {
     case ir::Kind::contract:
@@ -208,9 +209,13 @@ const char* kind_of(const GraphReport& report, const codegen::Listing::Step& ste
 }
 
 std::string legend_of_kinds(const GraphReport& report) {
-  static constexpr const char* kKinds[][2] = {
-      {"loop", "compiled loop"},  {"product", "matrix product"}, {"convolution", "convolution"},
-      {"reduction", "reduction"}, {"movement", "indexing"},      {"other", "other"}};
+  static constexpr const char* kKinds[][2] = {{"loop", "compiled loop"},
+                                              {"tiles", "tiles of rows"},
+                                              {"product", "matrix product"},
+                                              {"convolution", "convolution"},
+                                              {"reduction", "reduction"},
+                                              {"movement", "indexing"},
+                                              {"other", "other"}};
   std::set<std::string_view> present;
   for (const codegen::Listing::Step& step : report.listing.steps) {
     present.insert(kind_of(report, step));

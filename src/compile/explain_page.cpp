@@ -26,14 +26,18 @@ std::string note(const std::string& text) {
 
 std::string summary_of(const GraphReport& report) {
   const codegen::Listing& listing = report.listing;
-  auto loops = static_cast<size_t>(
-      std::count_if(listing.steps.begin(), listing.steps.end(),
-                    [](const codegen::Listing::Step& step) { return step.is_loop(); }));
-  return fmt::format("<p>{} in {}: {} of compiled code ({}), {} of the library.</p>",
+  auto count = [&](bool (codegen::Listing::Step::*is)() const) {
+    return static_cast<size_t>(std::count_if(listing.steps.begin(), listing.steps.end(),
+                                             [&](const auto& step) { return (step.*is)(); }));
+  };
+  size_t loops = count(&codegen::Listing::Step::is_loop);
+  size_t tiled = count(&codegen::Listing::Step::is_tiled);
+  return fmt::format("<p>{} in {}: {} of compiled code ({}){}, {} of the library.</p>",
                      plural(report.graph.operations.size(), "operation"),
                      plural(listing.steps.size(), "step"), plural(loops, "loop"),
                      plural(listing.kernels.size(), "kernel"),
-                     plural(listing.steps.size() - loops, "kernel"));
+                     tiled ? fmt::format(", {} by tiles of rows", plural(tiled, "step")) : "",
+                     plural(listing.steps.size() - loops - tiled, "kernel"));
 }
 
 std::string compiled_part(const GraphReport& report) {

@@ -5,10 +5,12 @@ namespace fg::compiler {
 const char* const kPageStyle = R"css(
 :root { color-scheme: light dark; --back: #ffffff; --panel: #f6f7f9; --text: #1c2128;
   --muted: #667080; --line: #d9dee5; --accent: #2f6feb; --loop: #12a594; --product: #4c7dff;
+  --tiles: #3f9c35;
   --convolution: #8b5cf6; --reduction: #e5812d; --movement: #c2417c; --other: #8a94a3;
   --peak: #d6336c; }
 @media (prefers-color-scheme: dark) { :root { --back: #14171c; --panel: #1d2229; --text: #e4e8ee;
   --muted: #98a3b3; --line: #323a45; --accent: #78a6ff; --loop: #2cc5b3; --product: #7098ff;
+  --tiles: #6cc24a;
   --convolution: #a98bfa; --reduction: #f09a4d; --movement: #e06a9f; --other: #7d8796;
   --peak: #ff7aa8; } }
 * { box-sizing: border-box; }
@@ -48,6 +50,7 @@ tr.forward td:first-child { box-shadow: inset 3px 0 var(--product); padding-left
 .parts { display: flex; height: 22px; border-radius: 5px; overflow: hidden; margin: 6px 0; }
 .parts span { min-width: 2px; } .use { background: var(--accent); fill: var(--accent); }
 .loop { background: var(--loop); fill: var(--loop); }
+.tiles { background: var(--tiles); fill: var(--tiles); }
 .product { background: var(--product); fill: var(--product); }
 .convolution { background: var(--convolution); fill: var(--convolution); }
 .reduction { background: var(--reduction); fill: var(--reduction); }

@@ -30,18 +30,30 @@ constexpr size_t kMostListed = 4000;  // operations
 struct Work {
   std::string name;
   const char* kind;
-  int kernel;
+  std::string runs_as;
   int count = 0;
   double seconds = 0;
 };
+
+// "loop k0", or of what runs by tiles: their size, and how each member runs.
+std::string how_it_runs(const GraphReport& report, const codegen::Listing::Step& step) {
+  if (step.is_loop()) return "loop " + report.listing.kernels[size_t(step.kernel)].name;
+  if (!step.is_tiled()) return "library kernel";
+  std::string out;
+  for (const codegen::Listing::Step& member : step.members) {
+    out += (out.empty() ? "" : ", ") + how_it_runs(report, member);
+  }
+  return fmt::format("tiles of {} of {}, {} bytes: {}", step.height,
+                     plural(size_t(step.rows), "row"), step.tile_bytes, out);
+}
 
 std::vector<Work> work_of(const GraphReport& report) {
   std::map<std::string, Work> found;
   for (size_t i = 0; i < report.listing.steps.size(); i++) {
     const codegen::Listing::Step& step = report.listing.steps[i];
-    std::string key = fmt::format("{} {}", step.kernel, step.name);
+    std::string runs_as = how_it_runs(report, step), key = runs_as + " " + step.name;
     Work& work =
-        found.try_emplace(key, Work{step.name, kind_of(report, step), step.kernel}).first->second;
+        found.try_emplace(key, Work{step.name, kind_of(report, step), runs_as}).first->second;
     work.count++;
     if (!report.seconds.empty()) work.seconds += report.seconds[i];
   }
@@ -59,15 +71,12 @@ std::string work_rows(const GraphReport& report, std::span<const Work> works) {
       "<table><tr><th>step</th><th>runs as</th><th class=\"number\">times</th>"
       "<th class=\"number\">in sum</th><th>share</th></tr>";
   for (const Work& work : works) {
-    std::string kernel = work.kernel < 0
-                             ? "library kernel"
-                             : "loop " + report.listing.kernels[size_t(work.kernel)].name;
     double share = 100 * work.seconds / total;
     out += fmt::format(
         R"(<tr><td class="mono">{}</td><td class="short">{}</td><td class="number">{}</td>)"
         R"(<td class="number">{}</td><td style="width:22%"><span class="share {}" )"
         R"(style="width:{:.1f}%"></span> <small>{:.1f} %</small></td></tr>)",
-        escaped(compact(work.name)), kernel, work.count,
+        escaped(compact(work.name)), work.runs_as, work.count,
         report.seconds.empty() ? "" : seconds_text(work.seconds), work.kind,
         65 * work.seconds / most, share);
   }
@@ -107,17 +116,21 @@ std::string kernel_part(const GraphReport& report, size_t index) {
   const codegen::Listing::Step* first = nullptr;
   int count = 0;
   double seconds = 0;
-  for (size_t i = 0; i < report.listing.steps.size(); i++) {
-    const codegen::Listing::Step& step = report.listing.steps[i];
-    if (step.kernel != static_cast<int>(index)) continue;
+  auto use = [&](const codegen::Listing::Step& step, double time) {
+    if (step.kernel != static_cast<int>(index)) return;
     if (!first) first = &step;
     count++;
-    if (!report.seconds.empty()) seconds += report.seconds[i];
+    seconds += time;
+  };
+  for (size_t i = 0; i < report.listing.steps.size(); i++) {
+    const codegen::Listing::Step& step = report.listing.steps[i];
+    use(step, report.seconds.empty() ? 0 : report.seconds[i]);
+    for (const codegen::Listing::Step& member : step.members) use(member, 0);  // not known apart
   }
   std::string title = fmt::format(
       "<code>{}</code> &nbsp; {} <span class=\"muted\">— {}, used {}×{}</span>", kernel.name,
       escaped(compact(first->name)), plural(first->operations.size(), "operation"), count,
-      report.seconds.empty() ? "" : ", " + seconds_text(seconds));
+      seconds > 0 ? ", " + seconds_text(seconds) : "");
   std::string where;
   for (uint32_t operation : first->operations) {
     const std::string& source = report.graph.sources[report.graph.operations[operation].source];

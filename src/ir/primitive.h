@@ -58,6 +58,10 @@ struct PrimitiveInfo {
   Combine combine = Combine::none;
   std::vector<bool> (*reduced)(const void* params, size_t rank) = nullptr;
   void (*finish)(const Tensor& blocks, int64_t count, const Tensor& output) = nullptr;
+  // It computes every index of so many leading dimensions by itself: called on some of those
+  // indices it gives their results. All operands of the rank of the first one, and all outputs,
+  // have these dimensions; other operands belong to every index. Of reductions `reduced` says it.
+  size_t (*independent)(const void* params, size_t rank) = nullptr;
   // Random only: how many numbers a call draws, where that is not one per element of the result.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool shares_input = false;  // the output is the memory of its input, though no view to autograd
@@ -123,6 +127,10 @@ struct Primitive : PrimitiveInfo {
   }
   Primitive&& raising() && {
     raises = true;
+    return std::move(*this);
+  }
+  Primitive&& apart(size_t (*leading)(const void* params, size_t rank)) && {
+    independent = leading;
     return std::move(*this);
   }
   Primitive&& drawing(Dim (*numbers)(Operands inputs, const void* params)) && {

@@ -76,6 +76,11 @@ kernels::Lines lines_of(const Tensor& other, const Tensor& positions, int64_t ax
   return kernels::lines_along(other, index, axis);
 }
 
+template <class Params>
+size_t in_front_of_dim(const void* params, size_t) {
+  return static_cast<size_t>(static_cast<const Params*>(params)->dim);
+}
+
 // ---- gather
 
 struct GatherParams {
@@ -94,6 +99,7 @@ const Registered gather_p =
                       kernels::gather_lines(lines_of(*inputs[0], *inputs[1], p.dim, "gather"),
                                             *inputs[0], out[0]);
                     }>("gather", Kind::gather)
+        .apart(in_front_of_dim<GatherParams>)
         .raising();
 const auto gather_entry =
     define(gather, "out[i][j] = self[index[i][j]][j] for dim 0, and so on for other dimensions.",
@@ -148,6 +154,7 @@ const Registered scatter_p =
                       check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
                     },
                     evaluate_scatter>("scatter", Kind::scatter)
+        .apart(in_front_of_dim<ScatterParams>)
         .raising();
 
 Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,

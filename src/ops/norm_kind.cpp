@@ -67,11 +67,17 @@ void evaluate_rows_backward(Operands inputs, const RowParams& p, Tensor* out) {
   kernels::normalize_rows_backward({grad, x, weight, mean, rstd, out[0], out[1], mean.numel(), n});
 }
 
+size_t rows_in_front(const void* params, size_t rank) {
+  return rank - static_cast<size_t>(static_cast<const RowParams*>(params)->count);
+}
+
 const Registered rows_p = ops::plain_primitive<RowParams, infer_rows, evaluate_rows>(
-    "normalize_rows", Kind::extern_call, 3);
+                              "normalize_rows", Kind::extern_call, 3)
+                              .apart(rows_in_front);
 const Registered rows_backward_p =
     ops::plain_primitive<RowParams, infer_rows_backward, evaluate_rows_backward>(
-        "normalize_rows_backward", Kind::extern_call, 2);
+        "normalize_rows_backward", Kind::extern_call, 2)
+        .apart(rows_in_front);
 
 // Whether `dim` names the last dimensions in order.
 bool is_last(const Dims& dim, size_t rank) {

@@ -46,7 +46,11 @@ void evaluate_softmax(Operands inputs, const SoftmaxParams& p, Tensor* out) {
 template <SoftmaxKind kind>
 Primitive<SoftmaxParams> softmax_primitive(const char* name) {
   return ops::plain_primitive<SoftmaxParams, infer_softmax, evaluate_softmax<kind>>(
-      name, Kind::extern_call);
+             name, Kind::extern_call)
+      .apart([](const void* params, size_t rank) {
+        int64_t dim = static_cast<const SoftmaxParams*>(params)->dim;
+        return static_cast<size_t>(wrap_axis(dim, rank, "softmax"));
+      });
 }
 
 const Registered softmax_p = softmax_primitive<SoftmaxKind::softmax>("softmax");

@@ -109,7 +109,7 @@ void batch(const ir::Graph& graph, const std::vector<Place>& places, std::vector
 std::vector<size_t> ends_of_steps(const std::vector<Group>& groups) {
   std::vector<size_t> ends(groups.size());
   for (size_t g = groups.size(); g-- > 0;) {
-    bool goes_on = g + 1 < groups.size() && groups[g + 1].beside;
+    bool goes_on = g + 1 < groups.size() && (groups[g + 1].beside || groups[g + 1].tiled);
     ends[g] = goes_on ? ends[g + 1] : g;
   }
   return ends;

@@ -9,7 +9,7 @@ namespace fg::passes {
 // Moves such loops side by side, as late as the first reader allows, and marks them `beside`.
 void batch(const ir::Graph& graph, const std::vector<Place>& places, std::vector<Group>& groups);
 
-// Per group the last one that runs at the same time.
+// Per group the last one that runs at the same time, or by the same tiles.
 std::vector<size_t> ends_of_steps(const std::vector<Group>& groups);
 
 }  // namespace fg::passes

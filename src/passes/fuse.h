@@ -19,6 +19,8 @@ struct Group {
   bool loop = false;                 // otherwise one operation
   size_t reductions = 0;  // the last ones: of what the others make, over the same dimensions
   bool beside = false;    // runs at the same time as the one before; see batch.h
+  bool tiled = false;     // runs tile by tile together with the one before; see tile.h
+  int64_t rows = 0;       // of what runs by tiles: in so many its work is cut
 
   std::span<const uint32_t> elementwise() const {
     return {operations.data(), operations.size() - reductions};

@@ -95,8 +95,37 @@ std::vector<int64_t> loop_strides(const ir::ValueInfo& info, const Dims& sizes) 
   return strides;
 }
 
-Nest elementwise_nest(const Dims& sizes, std::vector<std::vector<int64_t>> strides,
-                      size_t written) {
+std::optional<size_t> leading_dims(const Dims& sizes, int64_t rows) {
+  int64_t count = 1;
+  for (size_t d = 0; d < sizes.size(); d++) {
+    count *= sizes[d].value();
+    if (count == rows) return d + 1;
+  }
+  return {};
+}
+
+bool falls_on_rows(const Nest& nest, int64_t rows) {
+  int64_t elements = 1;
+  for (int64_t size : nest.sizes) elements *= size;
+  const int64_t row = elements / rows;
+  if (nest.sizes.size() > 1) return row % nest.sizes.back() == 0;
+  return std::all_of(nest.periods.begin(), nest.periods.end(),
+                     [&](int64_t period) { return period == 0 || row % period == 0; });
+}
+
+namespace {
+
+// Loops in front of `border` and behind it stay apart.
+Nest merged(Nest nest, size_t border) {
+  border = merge_loops(nest, border);
+  if (border == 0 || border + 1 < nest.sizes.size()) join_short_loop(nest);
+  return nest;
+}
+
+}  // namespace
+
+Nest elementwise_nest(const Dims& sizes, const std::vector<std::vector<int64_t>>& strides,
+                      size_t written, int64_t rows) {
   std::vector<size_t> order;
   for (size_t d = 0; d < sizes.size(); d++) {
     if (sizes[d].value() != 1) order.push_back(d);
@@ -105,9 +134,11 @@ Nest elementwise_nest(const Dims& sizes, std::vector<std::vector<int64_t>> strid
   std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) { return by[a] > by[b]; });
   Nest nest = nest_of(sizes, strides, order);
   if (order.empty()) add_empty_loop(nest);
-  merge_loops(nest, 0);
-  join_short_loop(nest);
-  return nest;
+  Nest free = merged(nest, 0);
+  if (rows == 0 || falls_on_rows(free, rows)) return free;
+  const size_t lead = *leading_dims(sizes, rows);
+  auto in_front = [&](size_t d) { return d < lead; };
+  return merged(nest, static_cast<size_t>(std::count_if(order.begin(), order.end(), in_front)));
 }
 
 namespace {

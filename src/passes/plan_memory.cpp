@@ -1,9 +1,9 @@
 #include "passes/plan_memory.h"
 
-#include <map>
 #include <set>
 
 #include "passes/batch.h"
+#include "passes/free_parts.h"
 #include "tensor/geometry.h"
 
 namespace fg::passes {
@@ -18,66 +18,8 @@ int64_t span_bytes(const ir::ValueInfo& info) {
 
 namespace {
 
-constexpr int64_t kAlign = 64;
 // Behind any block, the memory of inputs: with gaps, so that no two of them are joined.
 constexpr int64_t kFirstInput = int64_t{1} << 60;
-
-int64_t aligned(int64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-
-struct Part {
-  int64_t offset = MemoryPlan::kNotPlanned, bytes = 0;
-};
-
-// Free parts of the block by size; what lies side by side is joined. All begin aligned; the end of
-// an input's memory need not be.
-class Block {
- public:
-  Part take(int64_t bytes) {
-    auto found = by_size_.lower_bound(bytes);
-    bytes = aligned(bytes);
-    if (found == by_size_.end()) {
-      end_ += bytes;
-      return {end_ - bytes, bytes};
-    }
-    auto [size, offset] = *found;
-    remove(offset, size);
-    if (size > bytes) add(offset + bytes, size - bytes);
-    return {offset, std::min(size, bytes)};
-  }
-  void give_back(Part part) {
-    auto [offset, bytes] = part;
-    auto after = by_offset_.lower_bound(offset);
-    if (after != by_offset_.end() && after->first == offset + bytes) {
-      bytes += after->second;
-      remove(after->first, after->second);
-    }
-    auto before = by_offset_.lower_bound(offset);
-    if (before != by_offset_.begin() && (--before)->first + before->second == offset) {
-      auto [start, size] = *before;
-      remove(start, size);
-      offset = start;
-      bytes += size;
-    }
-    add(offset, bytes);
-  }
-  int64_t end() const { return end_; }
-
- private:
-  void add(int64_t offset, int64_t bytes) {
-    by_offset_[offset] = bytes;
-    by_size_.emplace(bytes, offset);
-  }
-  void remove(int64_t offset, int64_t bytes) {
-    by_offset_.erase(offset);
-    auto [first, last] = by_size_.equal_range(bytes);
-    while (first != last && first->second != offset) ++first;
-    by_size_.erase(first);
-  }
-
-  std::map<int64_t, int64_t> by_offset_;
-  std::multimap<int64_t, int64_t> by_size_;
-  int64_t end_ = 0;
-};
 
 class Planner {
  public:
@@ -94,6 +36,7 @@ class Planner {
         viewed_(graph.values.size()),
         parts_(graph.values.size()) {
     plan_.stored.assign(graph.values.size(), false);
+    plan_.local.assign(graph.values.size(), false);
   }
 
   MemoryPlan run(bool consume) {
@@ -106,7 +49,8 @@ class Planner {
         // The outputs of a single operation are written even where nobody reads them.
         plan_.stored[value] =
             kept_[value] || last_[value] > static_cast<int64_t>(g) || !groups_[g].loop;
-        if (!plan_.stored[value] || kept_[value]) return;
+        plan_.local[value] = is_local(value, g);
+        if (!plan_.stored[value] || kept_[value] || plan_.local[value]) return;
         parts_[value] = take_over(value, free);
         ending[std::max(last_[value], static_cast<int64_t>(ends_[g]))].push_back(value);
       });
@@ -128,7 +72,7 @@ class Planner {
       parts_[input] = {next, bytes};
       inputs_[next] = input;
       ending[static_cast<size_t>(last_[input])].push_back(input);
-      next = aligned(next + bytes) + kAlign;
+      next = aligned_place(next + bytes) + kPlaceAlign;
     }
   }
   void say_places() {
@@ -153,18 +97,37 @@ class Planner {
   // might still read them.
   std::set<ValueId> free_for_loop(size_t g) const {
     std::set<ValueId> found, others;
-    if (!groups_[g].loop || groups_[g].beside || ends_[g] != g) return found;
+    bool by_tiles = groups_[g].rows > 0;
+    if (!groups_[g].loop || groups_[g].beside || (ends_[g] != g && !by_tiles)) return found;
     for (uint32_t index : groups_[g].elementwise()) {
       const Operation& operation = graph_.operations[index];
       for (ValueId input : operation.inputs) {
         ValueId root = places_[input].root;
-        bool ends = last_[root] == static_cast<int64_t>(g) && parts_[root].offset >= 0;
+        bool ends = last_[root] == static_cast<int64_t>(ends_[g]) && parts_[root].offset >= 0;
         bool element = reads_element(graph_, places_, operation, input);
         (ends && element ? found : others).insert(root);
       }
     }
+    if (by_tiles) add_reads_of_others(g, others);
     for (ValueId root : others) found.erase(root);
     return found;
+  }
+  // What the other groups of its tiles read.
+  void add_reads_of_others(size_t g, std::set<ValueId>& roots) const {
+    size_t first = g;
+    while (groups_[first].tiled) first--;
+    for (size_t other = first; other <= ends_[g]; other++) {
+      for (uint32_t index : groups_[other].operations) {
+        for (ValueId input : graph_.operations[index].inputs) {
+          if (other != g && input != kNoValue) roots.insert(places_[input].root);
+        }
+      }
+    }
+  }
+  // Nobody but what runs by the same tiles reads it.
+  bool is_local(ValueId value, size_t g) const {
+    return groups_[g].rows > 0 && plan_.stored[value] && !kept_[value] &&
+           last_[value] <= static_cast<int64_t>(ends_[g]);
   }
   // The place of one of them with the same layout, else a new one.
   Part take_over(ValueId value, std::set<ValueId>& free) {
@@ -222,7 +185,7 @@ class Planner {
   std::vector<bool> viewed_;  // by a view that is a root: its readers are not known as readers
   std::vector<Part> parts_;   // per value
   std::map<int64_t, ValueId> inputs_;  // by where their memory begins
-  Block block_;
+  FreeParts block_;
   MemoryPlan plan_;
 };
 

@@ -14,6 +14,7 @@ struct MemoryPlan {
   std::vector<ir::ValueId> inside;            // in the memory of this input; kNoValue: the block
   std::vector<ir::ValueId> consumed;          // inputs that values are inside of
   std::vector<bool> stored;                   // per value: has memory, since something reads it
+  std::vector<bool> local;  // per value: in the memory of the tiles that make and read it, not here
   int64_t bytes = 0;
 };
 

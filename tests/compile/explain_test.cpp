@@ -74,13 +74,38 @@ TEST(Explain, memory_is_what_lives_in_the_block_per_step_and_what_the_caller_get
   EXPECT_EQ(use.saved, 0);
 }
 
+TEST(Explain, what_runs_by_tiles_shows_its_members) {
+  GraphReport report = explain_text(R"(graph(%0: float32[4096, 256] argument 0) {
+    %1: float32[4096, 256] = sin(%0)
+    %2: float32[4096, 256] = softmax(%1; dim=1)
+    %3: float32[4096, 256] = mul(%2, %0)
+    return %3: output 0
+  })",
+                                    "graph");
+  ASSERT_EQ(report.listing.steps.size(), 1u);
+  const codegen::Listing::Step& step = report.listing.steps[0];
+  EXPECT_STREQ(kind_of(report, step), "tiles");
+  EXPECT_EQ(step.operations, (std::vector<uint32_t>{0, 1, 2}));
+  EXPECT_EQ(step.rows, 4096);
+  ASSERT_EQ(step.members.size(), 3u);
+  EXPECT_TRUE(step.members[0].is_loop() && step.members[2].is_loop());
+  EXPECT_EQ(step.members[1].name, "softmax [4096, 256] -> [4096, 256]");
+  ASSERT_EQ(report.seconds.size(), 1u);
+  EXPECT_GT(report.seconds[0], 0);
+  EXPECT_EQ(report.memory.block, 0);
+  std::string table = steps_table(report);
+  EXPECT_TRUE(has(table, "of 4096 rows") && has(table, "loop k0, library kernel, loop k1"))
+      << table;
+  EXPECT_TRUE(has(kernels_list(report), "k1"));  // of members too
+}
+
 TEST(Explain, a_text_is_explained_with_all_its_phases) {
   std::vector<std::string> names;
   for (const timing::Time& phase : explain_text(kGraph, "graph").phases) {
     names.push_back(phase.name);
   }
-  for (const char* name : {"parse", "simplify", "dead_code", "fuse", "plan memory", "generate code",
-                           "emit", "LLVM", "link", "load"}) {
+  for (const char* name : {"parse", "simplify", "dead_code", "fuse", "tile", "plan memory",
+                           "generate code", "emit", "LLVM", "link", "load"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }
 }
