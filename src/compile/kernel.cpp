@@ -184,7 +184,7 @@ Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* k
   result.work = count_work(graph);
   graph.overwrites = !record;
   Code code;
-  result.run = options_.forward ? options_.forward(graph) : compile_keeping(graph, code);
+  result.run = options_.forward ? options_.forward(graph) : compile_keeping(graph, code, options_.native);
   result.graph = std::move(graph);
   if (key && code) cache::store(*key, store_forward(result, *code).entry(watch.milliseconds()));
   return result;
@@ -273,7 +273,7 @@ Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
   Backward result;
   ir::Graph graph = backward_graph(*gradient, result.saved);
   Code code;
-  result.run = options_.backward ? options_.backward(graph) : compile_keeping(graph, code);
+  result.run = options_.backward ? options_.backward(graph) : compile_keeping(graph, code, options_.native);
   result.watched = watched_by(*gradient);
   result.graph = std::move(graph);
   if (key && code) cache::store(*key, store_backward(result, *code).entry(watch.milliseconds()));

@@ -17,6 +17,7 @@ struct KernelOptions {
   Backend forward{}, backward{};  // none: compile_default
   Partition partition{};          // none: save what the backward reads
   bool passes = true;             // false: graphs reach the back ends as they were captured
+  bool native = false;            // without back ends: native code or an error
   std::string partition_name{};   // by which the cache may know a partition of its own
   std::string about{};            // what was known of the call, for the key of the cache
 };
@@ -57,6 +58,8 @@ class Kernel : public Counted {
   // Whether a recorded call reads or keeps the i-th input, or known value after them.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
+  // The digest under which the cache has the forward; makes nothing.
+  std::string cache_key(bool record);
 
   // To look at: a graph that was made ready to run, after the passes.
   struct Made {
@@ -88,7 +91,13 @@ class Kernel : public Counted {
   // What a call keeps for its backward, and how its node answers the engine. Returns the gradient.
   capture::Function plan_gradient(Forward& forward, const Tensors* inputs = nullptr) const;
   void ensure_placed(const Tensors* inputs);
-  // None: this kernel is not cached. Where nodes do not say what the gradient is, it is planned.
+  struct KeyOrReason {
+    std::optional<cache::Key> key;
+    std::string reason;  // why there is none
+  };
+  // Where nodes do not say what the gradient is, it is planned.
+  KeyOrReason identify(bool record, Forward& plan, bool& planned);
+  // None: this kernel is not cached.
   std::optional<cache::Key> forward_key(bool record, Forward& plan, bool& planned);
   std::optional<cache::Key> backward_key(const Request& request,
                                          const capture::Function* gradient) const;

@@ -94,12 +94,30 @@ static void refuse_shown_data(const capture::Trace& trace, const Kernel& kernel)
   }
 }
 
-Version::Version(const capture::Body& body, const Tensors& arguments,
-                 const capture::TraceOptions& options, const KernelOptions& kernel_options)
+Version::Version()
     : grad_mode_(modes.grad_enabled),
       inference_mode_(modes.inference),
-      default_dtype_(default_dtype()) {
+      default_dtype_(default_dtype()) {}
+
+Version::Version(const capture::Body& body, const Tensors& arguments,
+                 const capture::TraceOptions& options, const KernelOptions& kernel_options)
+    : Version() {
   timing::Collector collector;
+  capture(body, arguments, options, kernel_options);
+  make(arguments.size());
+  phases_ = collector.take();
+}
+
+std::string Version::cache_key(const capture::Body& body, const Tensors& arguments,
+                               const capture::TraceOptions& options,
+                               const KernelOptions& kernel_options) {
+  Version version;
+  version.capture(body, arguments, options, kernel_options);
+  return version.kernel_->cache_key(version.records_);
+}
+
+void Version::capture(const capture::Body& body, const Tensors& arguments,
+                      const capture::TraceOptions& options, const KernelOptions& kernel_options) {
   trace_ = capture::trace(body, arguments, options);
   refuse_shared_writes(*trace_);
   capture::Function function = capture::function_of(trace_);
@@ -123,6 +141,9 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   KernelOptions known = kernel_options;
   known.about = about_inputs();
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), std::move(known)));
+}
+
+void Version::make(size_t arguments) {
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
   if (records_) {
     refuse_overwritten_views(*trace_, *kernel_);
@@ -132,7 +153,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   for (size_t i = 0; i < trace_->inputs().size(); i++) {
     const Lifted& input = trace_->inputs()[i];
     inputs.push_back(input.real);
-    if (i < arguments.size()) continue;
+    if (i < arguments) continue;
     lifted_.push_back(input.real);
     lifted_roles_.push_back(input.role);
   }
@@ -140,7 +161,6 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   if (changes) aliases_ = alias_pattern(inputs);
   plain_ = is_plain();
   trace_->tracer.forget_outside();
-  phases_ = collector.take();
 }
 
 // What the graph does not say: kinds of tensors, and which of them share memory.

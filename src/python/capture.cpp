@@ -93,8 +93,15 @@ struct PythonBackend {
   void* face() const { return compiler.face(); }
 };
 
+bool is_named(const nb::object& compiler, const char* name) {
+  return nb::isinstance<nb::str>(compiler) && nb::cast<std::string>(compiler) == name;
+}
+
 compiler::Backend backend_of(const nb::object& compiler) {
-  if (compiler.is_none()) return {};
+  // These two are the library's own, which the cache knows.
+  if (compiler.is_none() || is_named(compiler, "default") || is_named(compiler, "native")) {
+    return {};
+  }
   if (nb::isinstance<nb::str>(compiler)) {
     return compiler::backend_named(nb::cast<std::string>(compiler));
   }
@@ -120,16 +127,35 @@ capture::OnLift on_lift_of(const nb::object& lift) {
 
 using compiler::Version;
 
-void make_version(Version* self, nb::object body, nb::object arguments, nb::object types,
-                  std::vector<std::string> names, nb::object lift, nb::object forward,
-                  nb::object backward, const std::string& partition) {
-  capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
-  compiler::KernelOptions options{backend_of(forward), backend_of(backward),
-                                  partition_of(partition)};
-  options.partition_name = partition;
-  new (self) Version(PythonBody{Held(body), Held(types)}, tensors_of(arguments.ptr(), "capture"),
-                     trace, options);
+// What a version is made of, as Python says it.
+struct VersionOf {
+  PythonBody body;
+  Tensors arguments;
+  capture::TraceOptions trace;
+  compiler::KernelOptions options;
+
+  VersionOf(nb::object body, nb::object arguments, nb::object types, std::vector<std::string> names,
+            nb::object lift, nb::object forward, nb::object backward, const std::string& partition)
+      : body{Held(body), Held(types)},
+        arguments(tensors_of(arguments.ptr(), "capture")),
+        trace{std::move(names), on_lift_of(lift), user_line},
+        options{backend_of(forward), backend_of(backward), partition_of(partition)} {
+    options.partition_name = partition;
+    options.native = is_named(forward, "native");
+  }
+};
+
+template <class... Args>
+void make_version(Version* self, Args... args) {
+  VersionOf of(std::move(args)...);
+  new (self) Version(of.body, of.arguments, of.trace, of.options);
   self->forget_lifted();
+}
+
+template <class... Args>
+std::string cache_key(Args... args) {
+  VersionOf of(std::move(args)...);
+  return Version::cache_key(of.body, of.arguments, of.trace, of.options);
 }
 
 Tensors run_graph(const PythonGraph& graph, const nb::args& args) {
@@ -212,9 +238,19 @@ void add_graph(nb::module_& module) {
 void add_capture(nb::module_& module) {
   add_graph(module);
   nb::class_<Version>(module, "Version")
-      .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("types"),
-           nb::arg("names"), nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
+      .def("__init__",
+           make_version<nb::object, nb::object, nb::object, std::vector<std::string>, nb::object,
+                        nb::object, nb::object, std::string>,
+           nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
+           nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
            nb::arg("partition"))
+      .def_static("cache_key",
+                  cache_key<nb::object, nb::object, nb::object, std::vector<std::string>,
+                            nb::object, nb::object, nb::object, std::string>,
+                  nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
+                  nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
+                  nb::arg("partition"))
+      .def_prop_ro("runs_code_of_user", &Version::runs_code_of_user)
       .def_prop_ro("lifted",
                    [](const Version& self) {
                      nb::list result;

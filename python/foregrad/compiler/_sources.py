@@ -220,6 +220,7 @@ class Snapshot:
         kind = value if isinstance(value, type) else type(value)
         for more in getattr(kind, "_read_when_captured", ()):
             self._queue.append(more)
+        called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self._originals.append((attributes, dict(attributes)))
@@ -243,5 +244,6 @@ class Snapshot:
                         self._add("attribute", value, name)
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
-                elif name in self.names or (name.startswith("__") and callable(member)):
+                elif (name in self.names or name in called
+                      or (name.startswith("__") and callable(member))):
                     self._add("class_entry", base, name)
