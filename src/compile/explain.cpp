@@ -71,6 +71,8 @@ void compile_and_measure(GraphReport& report) {
   }
 }
 
+}  // namespace
+
 std::string text_of(const TensorGuard& guard) {
   std::string out =
       fmt::format("{}{} strides {}", name(guard.dtype), text(guard.sizes), text(guard.strides));
@@ -81,8 +83,6 @@ std::string text_of(const TensorGuard& guard) {
   if (guard.check_hooks) out += guard.hooked ? ", has hooks" : ", no hooks";
   return out;
 }
-
-}  // namespace
 
 double GraphReport::total_seconds() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
@@ -122,6 +122,7 @@ VersionReport explain_version(Version& version) {
   for (Kernel::Made& made : version.kernel().made()) {
     report.graphs.push_back(explain_graph(std::move(made.graph), made.title));
     report.graphs.back().phases = std::move(made.phases);
+    report.graphs.back().from = std::move(made.from);
   }
   return report;
 }

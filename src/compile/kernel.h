@@ -14,12 +14,13 @@ namespace fg::compiler {
 using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& joint)>;
 
 struct KernelOptions {
-  Backend forward{}, backward{};  // none: compile_default
-  Partition partition{};          // none: save what the backward reads
-  bool passes = true;             // false: graphs reach the back ends as they were captured
-  bool native = false;            // without back ends: native code or an error
-  std::string partition_name{};   // by which the cache may know a partition of its own
-  std::string about{};            // what was known of the call, for the key of the cache
+  Backend forward{}, backward{};     // none: compile_default
+  Partition partition{};             // none: save what the backward reads
+  bool passes = true;                // false: graphs reach the back ends as they were captured
+  bool native = false;               // without back ends: native code or an error
+  std::string partition_name{};      // by which the cache may know a partition of its own
+  std::string about{};               // what was known of the call, for the key of the cache
+  Callback<std::string()> guards{};  // the same for people
 };
 
 class KernelNode;
@@ -66,6 +67,7 @@ class Kernel : public Counted {
     std::string title;
     ir::Graph graph;
     std::vector<timing::Time> phases;  // of a backward; a forward is made with its version
+    std::string from;                  // the cache; empty: it was compiled
   };
   // The forward, then the backwards that were asked for: if none was, the one that most will be.
   // What is differentiated again has its own.
@@ -88,8 +90,8 @@ class Kernel : public Counted {
   Forward& forward(bool record);
   Forward make_forward(bool record);
   Forward compile_forward(bool record, Forward plan, const cache::Key* key);
-  // What a call keeps for its backward, and how its node answers the engine. Returns the gradient.
-  capture::Function plan_gradient(Forward& forward, const Tensors* inputs = nullptr) const;
+  // What a call keeps for its backward, and how its node answers the engine.
+  void plan_gradient(Forward& forward, const Tensors* inputs = nullptr) const;
   void ensure_placed(const Tensors* inputs);
   struct KeyOrReason {
     std::optional<cache::Key> key;
@@ -115,6 +117,9 @@ class Kernel : public Counted {
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(const ir::Graph& graph, Forward& forward) const;
   static void find_alone(const ir::Graph& graph, std::vector<Kept>& kept);
+  std::string partition_text(const std::vector<passes::Saved>& saved) const;
+  // Of a forward that was compiled: what people may want to see of it, kept and logged.
+  ForwardTexts texts_of(const Forward& forward) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
   ir::Ends forward_inputs() const;
 

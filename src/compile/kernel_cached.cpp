@@ -71,7 +71,12 @@ static cache::Field ambient() { return {"default dtype", std::string(name(defaul
 
 Kernel::KeyOrReason Kernel::identify(bool record, Forward& plan, bool& planned) {
   if (const char* why = uncached(options_)) return {{}, why};
-  capture::Identity identity = capture::identify(function_, record, known_);
+  capture::Identity identity;
+  try {
+    identity = capture::identify(function_, record, known_);
+  } catch (const std::exception& error) {  // nobody's program ends because of the cache
+    return {{}, std::string("unexpected: ") + error.what()};
+  }
   std::string unidentified = std::move(identity.graph.unidentified);
   cache::Key key = library_key("forward");
   key.fields.push_back({"gradients", record ? "recorded" : "not recorded"});
@@ -85,9 +90,9 @@ Kernel::KeyOrReason Kernel::identify(bool record, Forward& plan, bool& planned) 
   key.fields.push_back({"nodes", std::move(identity.gradient)});
   if (record) known_by_nodes_ = identity.unknown.empty();
   if (record && !known_by_nodes_) {
-    Function gradient = plan_gradient(plan);
+    plan_gradient(plan);
     planned = true;
-    key.fields.push_back({"gradient", joint_text(gradient, unidentified)});
+    key.fields.push_back({"gradient", joint_text(*plan.gradient, unidentified)});
   }
   if (!unidentified.empty()) return {{}, kUnidentified};
   return {std::move(key), ""};

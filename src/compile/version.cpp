@@ -140,6 +140,14 @@ void Version::capture(const capture::Body& body, const Tensors& arguments,
   }
   KernelOptions known = kernel_options;
   known.about = about_inputs();
+  known.guards = [guards = guards_, conditions = conditions()] {
+    std::string out;
+    for (const std::string& condition : conditions) out += condition + "\n";
+    for (size_t i = 0; i < guards.size(); i++) {
+      out += fmt::format("input {}: {}\n", i, text_of(guards[i]));
+    }
+    return out;
+  };
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), std::move(known)));
 }
 

@@ -20,6 +20,8 @@ struct TensorGuard {
   bool check_offset = false, check_view = false, check_hooks = false;
 };
 
+std::string text_of(const TensorGuard& guard);  // for people
+
 // Which inputs share memory: for each the first input with the same storage.
 std::vector<size_t> alias_pattern(const Tensors& inputs);
 
