@@ -104,6 +104,14 @@ class Nodes {
     for (const Function::Out& out : function.outputs) {
       if (out.differentiable) find(autograd::gradient_edge(out.inside).node.get());
     }
+    for (size_t i = 0; i < function.inputs.size(); i++) {
+      shown_as_[function.inputs[i].memory] += fmt::format(" of input{}", i);
+    }
+    for (size_t i = 0; i < function.outputs.size(); i++) {
+      const Tensor& inside = function.outputs[i].inside;
+      if (!inside.defined()) continue;
+      shown_as_[inside.impl()->storage.get()] += fmt::format(" of output{}", i);
+    }
     // The engine takes the newest first: their order is part of what the gradient is.
     std::sort(nodes_.begin(), nodes_.end(),
               [](const Node* a, const Node* b) { return a->sequence_nr() < b->sequence_nr(); });
@@ -151,7 +159,9 @@ class Nodes {
     for (const autograd::Edge& edge : node.next_edges()) print_edge(out, edge);
     for (size_t i = 0; i < node.num_outputs(); i++) {
       const autograd::InputMetadata& info = node.input_metadata(i);
-      out += fmt::format(" {}{}", name(info.dtype), fg::text(info.sizes));
+      out += ' ';
+      out += name(info.dtype);
+      ir::print_field(out, info.sizes);
     }
     if (node.hooks() && node.hooks()->any()) return false;
     if (entries_.contains(&node)) return true;
@@ -173,10 +183,16 @@ class Nodes {
     if (!held.defined()) return out += value.is_freed() ? " freed" : " none", true;
     auto memory = function_.trace->tracer.find(held);
     if (!memory) return false;
-    out += fmt::format(" saved{} {}{}{}+{}{}{}", saved.values.size(), name(held.dtype()),
-                       fg::text(held.sizes()), fg::text(held.strides()), memory->offset,
-                       held.impl()->wrapped_number ? " number" : "",
-                       value.was_written() ? " written" : "");
+    out += fmt::format(" saved{} {}", saved.values.size(), name(held.dtype()));
+    ir::print_field(out, held.sizes());
+    ir::print_field(out, held.strides());
+    out += fmt::format("+{}{}{}{}{}", memory->offset, held.impl()->wrapped_number ? " number" : "",
+                       value.was_written() ? " written" : "",
+                       held.impl()->own_version ? " with a version of its own" : "",
+                       memory->written_as_data ? " written as data" : "");
+    if (auto shown = shown_as_.find(memory->storage); shown != shown_as_.end()) {
+      out += shown->second;
+    }
     saved.add(memory->value, {Role::Kind::saved, static_cast<int64_t>(saved.values.size())});
     return true;
   }
@@ -185,6 +201,8 @@ class Nodes {
   std::unordered_map<const Node*, size_t> inputs_, numbers_;
   std::unordered_set<const Node*> entries_;
   std::vector<const Node*> nodes_;
+  // The inputs and outputs that a memory is: who writes to those, writes to what was saved of it.
+  std::unordered_map<const Storage*, std::string> shown_as_;
 };
 
 std::string describe_outputs(const Function& function, bool record) {

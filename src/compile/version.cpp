@@ -179,6 +179,7 @@ std::string Version::about_inputs() const {
     const TensorGuard& guard = guards_[i];
     bool flags[] = {guard.requires_grad, guard.leaf, guard.inference, guard.number, guard.view};
     for (bool flag : flags) out += flag ? '1' : '0';
+    if (guard.check_offset) out += "+" + guard.offset.text();
     out += ' ';
     inputs.push_back(trace_->inputs()[i].real);
   }

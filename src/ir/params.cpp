@@ -79,11 +79,26 @@ static bool is_usual_nan(double value) {
   return (std::bit_cast<uint64_t>(value) & ~kSign) == kUsual;
 }
 
-void print_field(std::string& out, const Dim& value) { out += value.text(); }
-void print_field(std::string& out, const Dims& value) { out += text(value); }
+void print_field(std::string& out, const Dim& value) {
+  if (value.is_constant())
+    print_field(out, value.value());
+  else
+    out += value.text();
+}
+void print_field(std::string& out, const Dims& value) {
+  out += '[';
+  for (size_t i = 0; i < value.size(); i++) {
+    if (i > 0) out += ", ";
+    print_field(out, value[i]);
+  }
+  out += ']';
+}
 void print_field(std::string& out, DType value) { out += name(value); }
 void print_field(std::string& out, bool value) { out += value ? "true" : "false"; }
-void print_field(std::string& out, int64_t value) { out += std::to_string(value); }
+void print_field(std::string& out, int64_t value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+}
 // The shortest text that reads back as the same bits; always with a sign of being a float.
 void print_field(std::string& out, double value) {
   char buffer[40];

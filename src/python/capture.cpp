@@ -1,6 +1,10 @@
 // Captured functions: graphs, and versions that run in the place of a Python function.
+#include <Python.h>
+#include <frameobject.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <unordered_map>
 
 #include "base/fail.h"
 #include "compile/counters.h"
@@ -16,27 +20,58 @@ namespace fg::python {
 
 namespace {
 
-// "file:line" of the innermost frame outside of this package.
-std::string user_line() {
-  WithLock lock;
-  static const std::string package =
-      nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
-  std::string line;
-  while (frame && line.empty()) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    const char* file = PyUnicode_AsUTF8(code->co_filename);
-    if (file && !std::string_view(file).starts_with(package)) {
-      line = fmt::format("{}:{}", file, PyFrame_GetLineNumber(frame));
+// "file:line" of the innermost frame outside of this package. A place in the code is looked up
+// once: finding its line takes longer than tracing the operation that it calls.
+class UserLines {
+ public:
+  std::string now() {
+    WithLock lock;
+    nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+    while (frame.ptr()) {
+      auto* running = reinterpret_cast<PyFrameObject*>(frame.ptr());
+      nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(running)));
+      File& file = file_of(code);
+      if (!file.is_ours) return line_of(file, running);
+      frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(running)));
     }
-    Py_DECREF(code);
-    PyFrameObject* outer = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = outer;
+    return "";
   }
-  Py_XDECREF(frame);
-  return line;
+
+ private:
+  struct File {
+    Held code;  // so that no other one gets its address
+    std::string name;
+    bool is_ours;
+    std::unordered_map<int, std::string> lines{};
+  };
+  static int place_in(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030b0000
+    return PyFrame_GetLasti(frame);
+#else
+    return frame->f_lasti;
+#endif
+  }
+
+  File& file_of(const nb::object& code) {
+    auto found = files_.find(code.ptr());
+    if (found != files_.end()) return found->second;
+    static const std::string package =
+        nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
+    std::string name = nb::cast<std::string>(code.attr("co_filename"));
+    bool is_ours = name.starts_with(package);
+    return files_.try_emplace(code.ptr(), File{Held(code), std::move(name), is_ours}).first->second;
+  }
+  static const std::string& line_of(File& file, PyFrameObject* frame) {
+    std::string& line = file.lines[place_in(frame)];
+    if (line.empty()) line = fmt::format("{}:{}", file.name, PyFrame_GetLineNumber(frame));
+    return line;
+  }
+
+  std::unordered_map<PyObject*, File> files_;
+};
+
+Callback<std::string()> user_lines() {
+  return [lines = std::make_shared<UserLines>()] { return lines->now(); };
 }
 
 // A Python function of a list of tensors that returns one.
@@ -138,7 +173,7 @@ struct VersionOf {
             nb::object lift, nb::object forward, nb::object backward, const std::string& partition)
       : body{Held(body), Held(types)},
         arguments(tensors_of(arguments.ptr(), "capture")),
-        trace{std::move(names), on_lift_of(lift), user_line},
+        trace{std::move(names), on_lift_of(lift), user_lines()},
         options{backend_of(forward), backend_of(backward), partition_of(partition)} {
     options.partition_name = partition;
     options.native = is_named(forward, "native");

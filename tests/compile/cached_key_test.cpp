@@ -8,6 +8,7 @@
 #include "cache/entry.h"
 #include "cache/local_store.h"
 #include "cache/secret.h"
+#include "compile/kernel.h"
 #include "ir/params.h"
 #include "tests/base/child_process.h"
 #include "tests/compile/cached.h"
@@ -194,7 +195,7 @@ TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {  // A53
   cache::LocalStore store = open_store();
   std::map<std::string, std::set<std::string>> sections;
   for (const cache::StoredFile& file : store.list()) {
-    cache::Bytes content = store.read(file);
+    Bytes content = store.read(file);
     cache::Entry entry = cache::unpack(content);
     auto& names = sections[cache::key_of(content).fields[0].value];
     for (const cache::Section& section : entry.sections) names.insert(section.name);

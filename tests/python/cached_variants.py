@@ -204,15 +204,34 @@ def dtype_of_an_input(compiled, dtype):
 
 # ---- writes and outputs
 
-@variant("out of place", "in place", "in place twice", "a part", "data")
+@variant("itself", "data", "detached", "view", "view of data", "copied", "cloned", "result")
+def written_before_the_backward(compiled, how):
+    """Whether a write between forward and backward is an error depends on what was saved."""
+    def f(x, w):
+        y = {"itself": lambda: x, "data": lambda: x.data, "detached": lambda: x.detach(),
+             "view": lambda: x[:], "view of data": lambda: x.data[:], "cloned": lambda: x.clone(),
+             "copied": lambda: fg.empty_like(x).copy_(x), "result": lambda: x}[how]()
+        return w * y, y * 1 if how != "result" else y
+
+    x, w = some(6), some(6).requires_grad_()
+    result, _ = compiled(f)(x, w)
+    x.add_(1)
+    try:
+        found = gradients(result, w)
+    except RuntimeError as error:
+        assert "modified by an inplace operation" in str(error)
+        found = [fg.ones(1)]
+    # Compiled code refuses where eager code reads the new elements.
+    return found if "data" not in how else [fg.ones(2)]
+
+
+@variant("out of place", "in place", "in place twice", "a part")
 def written(compiled, how):
     def f(x, w):
         if how == "out of place":
             x = x + 1
         elif how == "a part":
             x[:2].add_(1)
-        elif how == "data":
-            x.data.add_(1)
         else:
             x.add_(1)
             if how == "in place twice":
@@ -221,6 +240,23 @@ def written(compiled, how):
 
     x, w = some(6), some(6).requires_grad_()
     return [*gradients(compiled(f)(x, w), w), x]
+
+
+@variant("in place", "as data", "as data, unsaved")
+def written_as_data(compiled, how):
+    """What is refused must not be found under the key of what is not."""
+    def f(x, w):
+        if how == "in place":
+            x.add_(1)
+        else:
+            x.data.add_(1)
+        return x * w if how != "as data, unsaved" else x + w * 2
+
+    x, w = some(6), some(6).requires_grad_()
+    run = compiled(f)
+    result = run(x, w)
+    assert run is f or (how == "as data") == (run.compiled.refused is not None)
+    return [*gradients(result, w), x]
 
 
 @variant("both", "turned", "first twice", "detached", "input", "view", "sum")

@@ -137,6 +137,9 @@ class Snapshot:
             return
         self._seen[id(value)] = value
         if isinstance(value, _OPAQUE):
+            of = getattr(value, "__self__", None)
+            if isinstance(of, (type, list, dict, set)):  # the apply of a Function, a list's index
+                self._go_on(of, "self")
             return
         if isinstance(value, types.FunctionType):
             self._visit_function(value)
