@@ -56,9 +56,9 @@ int main(int, char** arguments) {
   }
   SafeTensors data = load_safetensors(arguments[2]);
   Tensor words = data.tensors["words"], targets = data.tensors["targets"];
-  auto step = compile_step(
-      [&](const Tensor& x, const Tensor& y) { return loss_of(parameters, x, y); }, trained,
-      AdamW{.lr = 1e-3, .weight_decay = 0.01}, {.fullgraph = true});
+  auto step =
+      compile_step([&](const Tensor& x, const Tensor& y) { return loss_of(parameters, x, y); },
+                   trained, AdamW{.lr = 1e-3, .weight_decay = 0.01}, {.fullgraph = true});
 
   double begin = now();
   double loss = step(words, targets).item().to_double();

@@ -73,17 +73,6 @@ void compile_and_measure(GraphReport& report) {
 
 }  // namespace
 
-std::string text_of(const TensorGuard& guard) {
-  std::string out =
-      fmt::format("{}{} strides {}", name(guard.dtype), text(guard.sizes), text(guard.strides));
-  if (guard.requires_grad) out += guard.leaf ? ", requires grad, a leaf" : ", requires grad";
-  if (guard.number) out += ", a plain number";
-  if (guard.check_offset) out += fmt::format(", begins at element {}", guard.offset.text());
-  if (guard.check_view) out += guard.view ? ", a view" : ", no view";
-  if (guard.check_hooks) out += guard.hooked ? ", has hooks" : ", no hooks";
-  return out;
-}
-
 double GraphReport::total_seconds() const {
   return std::accumulate(seconds.begin(), seconds.end(), 0.0);
 }

@@ -166,23 +166,25 @@ std::string Kernel::partition_text(const std::vector<passes::Saved>& all) const 
   return out;
 }
 
-ForwardTexts Kernel::texts_of(const Forward& forward) const {
+ForwardTexts Kernel::take_texts(Forward& forward, bool kept) const {
   ForwardTexts texts;
+  std::optional<Function> gradient = std::exchange(forward.gradient, std::nullopt);
+  if (!kept && !logging::enabled(logging::Topic::graph)) return texts;
   if (options_.guards) texts.guards = options_.guards();
-  if (!forward.gradient) return texts;
-  Function whole = *forward.gradient;
+  if (gradient) add_joint(forward, std::move(*gradient), texts);
+  log_texts(texts, "");
+  return texts;
+}
+
+void Kernel::add_joint(const Forward& forward, Function whole, ForwardTexts& texts) const {
   whole.outputs.insert(whole.outputs.begin(), function_.outputs.begin(), function_.outputs.end());
   texts.joint = capture::graph_of(whole).text();
   texts.partition = partition_text(forward.saved);
-  return texts;
 }
 
 Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* key) {
   Stopwatch watch;
-  ForwardTexts texts;
-  if (key || logging::enabled(logging::Topic::graph)) texts = texts_of(result);
-  log_texts(texts, "");
-  result.gradient.reset();
+  ForwardTexts texts = take_texts(result, key != nullptr);
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
   ir::Ends inputs = forward_inputs(), outputs;

@@ -118,8 +118,9 @@ class Kernel : public Counted {
   void find_used(const ir::Graph& graph, Forward& forward) const;
   static void find_alone(const ir::Graph& graph, std::vector<Kept>& kept);
   std::string partition_text(const std::vector<passes::Saved>& saved) const;
-  // Of a forward that was compiled: what people may want to see of it, kept and logged.
-  ForwardTexts texts_of(const Forward& forward) const;
+  // Of a forward that is compiled: what people may want to see of it, to be kept, or logged alone.
+  ForwardTexts take_texts(Forward& forward, bool kept) const;
+  void add_joint(const Forward& forward, capture::Function whole, ForwardTexts& texts) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
   ir::Ends forward_inputs() const;
 

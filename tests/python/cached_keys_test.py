@@ -16,6 +16,7 @@ import json, sys, warnings
 warnings.simplefilter("ignore")
 sys.path.insert(0, sys.argv[1])
 import foregrad as fg
+import cached_variants_training
 from cached_variants import VARIANTS, bits_of
 
 differ, eager = [], fg.compiler.counters.eager
@@ -45,6 +46,7 @@ def test_programs_that_differ_in_one_thing_never_share_code(tmp_path, order):
     assert cold["failures"] == {} and cold["bypasses"] == {}, cold
     differ, warm, _, _ = run(tmp_path, order)
     assert differ == []
-    assert warm["misses"] == 0
-    assert warm["hits"] == cold["misses"] + cold["hits"]
-    assert len(reasons) == 1  # one that is to be refused; what is not captured tests nothing
+    # One is refused when its gradient is traced, after a lookup; others that are test nothing.
+    assert len(reasons) == 1
+    assert warm["misses"] == 1
+    assert warm["hits"] == cold["misses"] + cold["hits"] - 1

@@ -1,13 +1,12 @@
-"""Programs that differ in one thing each, so that a key which leaves that thing out finds the code of
-another one. A variant takes `compiled` (what to do to a function before it is called) and returns
-tensors; eager code gives what is expected."""
+"""Programs that differ in one thing each, so that a key which leaves that thing out finds the code
+of another one. A variant takes `compiled` (what to do to a function before it is called) and
+returns tensors; eager code gives what is expected."""
 
 import itertools
 import struct
 
 import foregrad as fg
 import foregrad.nn.functional as F
-from foregrad import compiler, nn
 
 VARIANTS = {}
 
@@ -43,8 +42,8 @@ def nan_of(bits):
 
 # ---- constants: values, kinds, bits
 
-@variant(0.0, -0.0, 2, 2.0, True, float("inf"), float("-inf"), float("nan"), 1e-320, 0.1, 0.1 + 2e-17,
-         nan_of(0x7ff8000000000001), nan_of(0xfff8000000000000), 2**24 + 1)
+@variant(0.0, -0.0, 2, 2.0, True, float("inf"), float("-inf"), float("nan"), 1e-320, 0.1,
+         0.1 + 2e-17, nan_of(0x7ff8000000000001), nan_of(0xfff8000000000000), 2**24 + 1)
 def number(compiled, value):
     x = some(5).requires_grad_()
     return gradients(compiled(lambda x: (x.sin() + 2) / value + x)(x), x)
@@ -60,8 +59,8 @@ def long_integer(compiled, value):
     return [compiled(lambda x: x + value)(fg.arange(5))]
 
 
-@variant([1.0, 2.0, 3.0], [1.0, 2.0, 4.0], [1.0, 2.0, -0.0], [1.0, 2.0, 0.0], [1.0, 2.0, float("nan")],
-         [1, 2, 3], [True, False, True])
+@variant([1.0, 2.0, 3.0], [1.0, 2.0, 4.0], [1.0, 2.0, -0.0], [1.0, 2.0, 0.0],
+         [1.0, 2.0, float("nan")], [1, 2, 3], [True, False, True])
 def constant(compiled, values):
     x = some(3).requires_grad_()
     return gradients(compiled(lambda x: 1 / (x.sin() * fg.tensor(values)))(x), x)
@@ -263,8 +262,9 @@ def written_as_data(compiled, how):
 def returned(compiled, how):
     def f(x):
         a, b = x.sin(), x.cos()
-        return {"both": (a, b), "turned": (b, a), "first twice": (a, a), "detached": (a, b.detach()),
-                "input": (a, x), "view": (a, a[1:]), "sum": (a + b, b)}[how]
+        return {"both": (a, b), "turned": (b, a), "first twice": (a, a),
+                "detached": (a, b.detach()), "input": (a, x), "view": (a, a[1:]),
+                "sum": (a + b, b)}[how]
 
     x = some(6).requires_grad_()
     one, other = compiled(f)(x)
@@ -354,68 +354,6 @@ def saved_tensor_hooks(compiled, how):
         with hooks():
             return gradients(run(x), x)
     return gradients(run(x), x)
-
-
-# ---- random numbers, modules, steps
-
-@variant((0.5, True), (0.25, True), (0.5, False))
-def dropout(compiled, case):
-    fg.manual_seed(3)
-    x = some(64).requires_grad_()
-    return gradients(compiled(lambda x: F.dropout(x.sin(), *case))(x), x)
-
-
-@variant("one", "two", "other order")
-def drawn(compiled, how):
-    def f(x):
-        if how == "one":
-            return x * fg.rand(8)
-        a, b = fg.rand(8), fg.randn(8)
-        return x * a + b if how == "two" else x * b + a
-
-    fg.manual_seed(3)
-    return [compiled(f)(some(8)), fg.rand(2)]
-
-
-@variant(True, False)
-def training(compiled, mode):
-    fg.manual_seed(5)
-    net = nn.Sequential(nn.Linear(6, 6), nn.BatchNorm1d(6) if hasattr(nn, "BatchNorm1d")
-                        else nn.LayerNorm(6), nn.Dropout(0.5)).train(mode)
-    x = some(4, 6).requires_grad_()
-    fg.manual_seed(6)
-    return gradients(compiled(net)(x), x, *net.parameters())
-
-
-def optimizers():
-    adamw, adam, sgd = compiler.AdamW, compiler.Adam, compiler.SGD
-    return [sgd(0.1), sgd(0.2), sgd(0.1, momentum=0.9), sgd(0.1, momentum=0.9, nesterov=True),
-            sgd(0.1, momentum=0.9, dampening=0.1), sgd(0.1, weight_decay=0.1),
-            sgd(0.1, maximize=True), adam(0.1), adam(0.1, weight_decay=0.1),
-            adam(0.1, betas=(0.8, 0.999)), adam(0.1, eps=1e-3), adam(0.1, amsgrad=True),
-            adamw(0.1), adamw(0.1, weight_decay=0.1), adamw(0.1, maximize=True)]
-
-
-@variant(*[(i, {}) for i in range(15)], (0, {"clip_norm": 0.5}), (0, {"clip_norm": 0.25}),
-         (0, {"clip_value": 0.1}), (12, {"clip_norm": 0.5, "error_if_nonfinite": True}))
-def step(compiled, case):
-    which, options = case
-    x, w, b = some(4, 4), some(4, 4).requires_grad_(), some(4).requires_grad_()
-    eager = compiled(len) is len
-    run = compiler.compile_step(lambda x: (x @ w + b).sin().sum(), [w, b], optimizers()[which],
-                                disable=eager, **options)
-    return [*[run(x) for _ in range(3)], w, b]
-
-
-@variant("one group", "two groups", "frozen")
-def step_groups(compiled, how):
-    x, w = some(4, 4), some(4, 4).requires_grad_()
-    b = some(4).requires_grad_(how != "frozen")
-    groups = [w, b] if how != "two groups" else [{"params": [w]},
-                                                 {"params": [b], "weight_decay": 0.5}]
-    run = compiler.compile_step(lambda x: (x @ w + b).sin().sum(), groups, compiler.AdamW(0.1),
-                                disable=compiled(len) is len)
-    return [*[run(x) for _ in range(2)], w, b]
 
 
 def bits_of(tensors):
