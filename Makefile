@@ -13,7 +13,7 @@ TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) com
 TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*:Cached*
 
 # What a second compiler reads.
-CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""'
+CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
 
 .PHONY: help build run test python check format clang aarch64 sanitize fuzz bench clean packages
 help:
@@ -78,23 +78,24 @@ format:
 	@tools/install_packages $(CHECK_PACKAGES)
 	@$(cpp_files) | xargs -0 -r clang-format-19 -i
 
-# The header that the schema of the cache's entries becomes.
-build/generated/cache/entry_generated.h: src/cache/entry.fbs | packages
-	@flatc --cpp --scoped-enums -o $(@D) $<
+# What the schemas become: src/LAYER/NAME.fbs is <LAYER/NAME_generated.h>.
+GENERATED := $(patsubst src/%.fbs,build/generated/%_generated.h,$(wildcard src/*/*.fbs))
+build/generated/%_generated.h: src/%.fbs | packages
+	@flatc --cpp --scoped-enums --gen-object-api -o $(@D) $<
 
-clang: packages build/generated/cache/entry_generated.h
+clang: packages $(GENERATED)
 	@tools/install_packages clang-19
 	@find src -name '*.cpp' ! -path 'src/python/*' -print0 \
 	  | xargs -0 -n 1 -P $(JOBS) clang++-19 -fsyntax-only -Isrc -isystem build/generated \
 	    -isystem /usr/lib/llvm-19/include $(CLANG_FLAGS)
 
 # Headers of libraries, which are the same everywhere, come from this machine.
-aarch64: packages build/generated/cache/entry_generated.h
+aarch64: packages $(GENERATED)
 	@tools/install_packages g++-aarch64-linux-gnu
 	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' ! -path 'src/codegen/llvm/*' \
 	  ! -path 'src/cache/redis/*' -print0 \
 	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -isystem build/generated -idirafter /usr/include \
-	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_VERSION='""'
+	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
 
 sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,asan)

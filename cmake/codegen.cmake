@@ -2,9 +2,22 @@
 # Without them the library works, and compiled functions run through the interpreter.
 find_package(LLVM 19 CONFIG PATHS /usr/lib/llvm-19 QUIET)
 find_package(LLD CONFIG PATHS /usr/lib/llvm-19 QUIET)
+# What both libraries say of the generator's sources. The main one holds it, so that another
+# generator gives that another build-id, by which cached code is known; and it refuses any other.
+file(GLOB generator_sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codegen/llvm/*)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${generator_sources})
+set(generator_digest "LLVM ${LLVM_PACKAGE_VERSION}")
+foreach(source IN LISTS generator_sources)
+  file(SHA256 ${source} digest)
+  string(APPEND generator_digest " ${digest}")
+endforeach()
+string(SHA256 generator_digest "${generator_digest}")
+set_property(SOURCE src/codegen/build.cpp src/codegen/llvm/object.cpp
+  PROPERTY COMPILE_DEFINITIONS FOREGRAD_GENERATOR="${generator_digest}")
 add_custom_target(libraries DEPENDS foregrad)
 if(LLVM_FOUND AND LLD_FOUND AND NOT FOREGRAD_SANITIZE MATCHES thread)
-  file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/codegen/llvm/*.cpp)
+  set(sources ${generator_sources})
+  list(FILTER sources INCLUDE REGEX "\\.cpp$")
   add_library(foregrad_codegen_llvm SHARED ${sources})
   set_target_properties(foregrad_codegen_llvm PROPERTIES OUTPUT_NAME foregrad-codegen
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON

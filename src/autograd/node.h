@@ -93,6 +93,10 @@ struct NodeHooks : Counted {
 
   NodeHooks();
   ~NodeHooks();
+  bool any() const {
+    return !(tensor.entries.empty() && pre.entries.empty() && post.entries.empty() &&
+             post_accumulate.entries.empty() && retain_grad.empty());
+  }
   static void destroy(NodeHooks* hooks) { delete hooks; }
   template <class F>
   HookHandle add(HookList<F>& list, int index, F hook) {

@@ -14,6 +14,7 @@ class CopySlices : public Node {
   std::string name() const override { return "CopySlices"; }
   Tensors apply(Tensors&& grads) override;
   void release_variables() override;
+  const Ref<Node>& writer() const { return writer_; }
 
  private:
   Dims base_sizes_, base_strides_, view_sizes_, view_strides_;

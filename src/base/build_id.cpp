@@ -3,6 +3,7 @@
 #include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <string_view>
@@ -64,6 +65,24 @@ int visit(dl_phdr_info* info, size_t, void* data) {
   return 1;
 }
 
+// From the first to the last byte of the library that holds an address.
+struct Extent {
+  uintptr_t inside, begin = 0, end = 0;
+};
+
+int measure(dl_phdr_info* info, size_t, void* data) {
+  auto& extent = *static_cast<Extent*>(data);
+  if (!holds(*info, extent.inside)) return 0;
+  extent.begin = UINTPTR_MAX;
+  for (int i = 0; i < info->dlpi_phnum; i++) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    extent.begin = std::min<uintptr_t>(extent.begin, info->dlpi_addr + part.p_vaddr);
+    extent.end = std::max<uintptr_t>(extent.end, info->dlpi_addr + part.p_vaddr + part.p_memsz);
+  }
+  return 1;
+}
+
 }  // namespace
 
 std::string build_id_of(const void* address) {
@@ -75,6 +94,16 @@ std::string build_id_of(const void* address) {
 const std::string& build_id() {
   static const auto& id = *new std::string(build_id_of(reinterpret_cast<const void*>(&visit)));
   return id;
+}
+
+bool is_in_this_library(const void* address) {
+  static const Extent extent = [] {
+    Extent found{reinterpret_cast<uintptr_t>(&visit)};
+    dl_iterate_phdr(measure, &found);
+    return found;
+  }();
+  auto number = reinterpret_cast<uintptr_t>(address);
+  return number >= extent.begin && number < extent.end;
 }
 
 }  // namespace fg

@@ -9,5 +9,7 @@ namespace fg {
 std::string build_id_of(const void* address);
 // Of this library.
 const std::string& build_id();
+// Whether this library holds the address: its code is known by the build-id of the library.
+bool is_in_this_library(const void* address);
 
 }  // namespace fg

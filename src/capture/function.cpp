@@ -3,9 +3,11 @@
 #include <algorithm>
 
 #include "autograd/autograd.h"
+#include "autograd/custom.h"
 #include "autograd/meta.h"
 #include "autograd/op_node.h"
 #include "autograd/saved_value.h"
+#include "autograd/view.h"
 #include "base/trace.h"
 #include "ir/run.h"
 #include "tensor/geometry.h"
@@ -75,6 +77,26 @@ Reach reach_of(const Function& function) {
     }
   }
   return reach;
+}
+
+static bool is_code_of_user(const autograd::Node& node) {
+  if (node.hooks() && node.hooks()->any()) return true;
+  if (dynamic_cast<const autograd::CustomNode*>(&node)) return true;
+  for (size_t i = 0; i < node.saved_count(); i++) {
+    if (const_cast<autograd::Node&>(node).saved_value(i)->packed()) return true;
+  }
+  const auto* copy = dynamic_cast<const autograd::CopySlices*>(&node);
+  return copy && copy->writer() && is_code_of_user(*copy->writer());
+}
+
+bool runs_code_of_user(const Function& function) {
+  for (const Function::Out& out : function.outputs) {
+    if (!out.differentiable) continue;
+    for (const autograd::Node* node : nodes_behind(out)) {
+      if (is_code_of_user(*node)) return true;
+    }
+  }
+  return false;
 }
 
 std::vector<uint32_t> outputs_behind(const Function& function, const Function& gradient) {

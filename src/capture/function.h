@@ -42,6 +42,9 @@ Reach reach_of(const Function& function);
 // Which differentiable outputs of a function its gradient is computed from, as autograd sees it.
 std::vector<uint32_t> outputs_behind(const Function& function, const Function& gradient);
 
+// Whether its gradient runs code of the user: a hook, a custom function, what unpacks a value.
+bool runs_code_of_user(const Function& function);
+
 // What the trace of a call computes: the new elements of written inputs, then the results.
 Function function_of(std::shared_ptr<Trace> trace);
 

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "autograd/op_node.h"
+#include "base/build_id.h"
 #include "base/digest.h"
 #include "ir/registry.h"
 #include "ir/run.h"
@@ -44,20 +46,37 @@ bool print(std::string& out, const ir::Value& value) {
   return out += ']', true;
 }
 
-const ir::PrimitiveInfo* primitive_of(const ir::Gradient& gradient) {
+// Whose rules these are. Names of nodes are PyTorch's, where several functions share one.
+struct Owner {
+  std::string name;
+  const ir::PrimitiveInfo* primitive = nullptr;  // whose parameters are the arguments of nodes
+};
+
+// None of the library's: an editor of that code does not rebuild this library.
+const Owner* owner_of(const ir::Gradient& gradient) {
   static const auto known = [] {
-    std::unordered_map<const ir::Gradient*, const ir::PrimitiveInfo*> all;
-    for (const ir::PrimitiveInfo* primitive : ir::primitives()) {
-      all.emplace(&primitive->gradient, primitive);
+    std::unordered_map<const ir::Gradient*, Owner> all;
+    auto add = [&](const ir::Gradient& rules, Owner owner) {
+      for (const ir::Rule& rule : rules.rules) {
+        if (!is_in_this_library(reinterpret_cast<const void*>(rule.run))) return;
+      }
+      all.emplace(&rules, std::move(owner));
+    };
+    for (const ir::PrimitiveInfo* one : ir::primitives()) add(one->gradient, {one->name, one});
+    for (const ir::FunctionInfo* one : ir::functions()) {
+      add(one->own_gradient, {"function " + one->full_name()});
     }
     return all;
   }();
   auto found = known.find(&gradient);
-  return found == known.end() ? nullptr : found->second;
+  return found == known.end() ? nullptr : &found->second;
 }
 
 bool print_arguments(std::string& out, const OpNode& node) {
   const ir::Gradient& gradient = node.gradient();
+  const Owner* owner = owner_of(gradient);
+  if (!owner) return false;
+  out += " of " + owner->name;
   if (!gradient.reads_arguments) return true;
   if (gradient.box_arguments) {
     for (const ir::Value& value : gradient.box_arguments(node.arguments())) {
@@ -66,10 +85,9 @@ bool print_arguments(std::string& out, const OpNode& node) {
     }
     return true;
   }
-  const ir::PrimitiveInfo* primitive = primitive_of(gradient);
-  if (!primitive) return false;
+  if (!owner->primitive) return false;
   std::string params;
-  primitive->params->print(params, node.arguments());
+  owner->primitive->params->print(params, node.arguments());
   out += " " + params;
   return params.find('$') == std::string::npos;  // a number that is known when it runs
 }
@@ -85,6 +103,14 @@ class Nodes {
     }
     for (const Function::Out& out : function.outputs) {
       if (out.differentiable) find(autograd::gradient_edge(out.inside).node.get());
+    }
+    for (size_t i = 0; i < function.inputs.size(); i++) {
+      shown_as_[function.inputs[i].memory] += fmt::format(" of input{}", i);
+    }
+    for (size_t i = 0; i < function.outputs.size(); i++) {
+      const Tensor& inside = function.outputs[i].inside;
+      if (!inside.defined()) continue;
+      shown_as_[inside.impl()->storage.get()] += fmt::format(" of output{}", i);
     }
     // The engine takes the newest first: their order is part of what the gradient is.
     std::sort(nodes_.begin(), nodes_.end(),
@@ -127,23 +153,18 @@ class Nodes {
     }
   }
 
-  static bool has_hooks(const Node& node) {
-    const autograd::NodeHooks* hooks = node.hooks();
-    return hooks && !(hooks->tensor.entries.empty() && hooks->pre.entries.empty() &&
-                      hooks->post.entries.empty() && hooks->post_accumulate.entries.empty() &&
-                      hooks->retain_grad.empty());
-  }
-
   bool print_node(std::string& out, const Node& node, ir::Ends& saved) const {
-    out += node.name();
+    const auto* op = dynamic_cast<const OpNode*>(&node);
+    out += op ? op->name() : "node";  // what a user calls his own says nothing
     for (const autograd::Edge& edge : node.next_edges()) print_edge(out, edge);
     for (size_t i = 0; i < node.num_outputs(); i++) {
       const autograd::InputMetadata& info = node.input_metadata(i);
-      out += fmt::format(" {}{}", name(info.dtype), fg::text(info.sizes));
+      out += ' ';
+      out += name(info.dtype);
+      ir::print_field(out, info.sizes);
     }
-    if (has_hooks(node)) return false;
+    if (node.hooks() && node.hooks()->any()) return false;
     if (entries_.contains(&node)) return true;
-    const auto* op = dynamic_cast<const OpNode*>(&node);
     if (!op || !print_arguments(out, *op)) return false;
     for (const ir::ShapeOf& shape : op->shapes()) {
       out += fmt::format(" shape {}{}{}", name(shape.dtype), fg::text(shape.sizes),
@@ -162,10 +183,16 @@ class Nodes {
     if (!held.defined()) return out += value.is_freed() ? " freed" : " none", true;
     auto memory = function_.trace->tracer.find(held);
     if (!memory) return false;
-    out += fmt::format(" saved{} {}{}{}+{}{}{}", saved.values.size(), name(held.dtype()),
-                       fg::text(held.sizes()), fg::text(held.strides()), memory->offset,
-                       held.impl()->wrapped_number ? " number" : "",
-                       value.was_written() ? " written" : "");
+    out += fmt::format(" saved{} {}", saved.values.size(), name(held.dtype()));
+    ir::print_field(out, held.sizes());
+    ir::print_field(out, held.strides());
+    out += fmt::format("+{}{}{}{}{}", memory->offset, held.impl()->wrapped_number ? " number" : "",
+                       value.was_written() ? " written" : "",
+                       held.impl()->own_version ? " with a version of its own" : "",
+                       memory->written_as_data ? " written as data" : "");
+    if (auto shown = shown_as_.find(memory->storage); shown != shown_as_.end()) {
+      out += shown->second;
+    }
     saved.add(memory->value, {Role::Kind::saved, static_cast<int64_t>(saved.values.size())});
     return true;
   }
@@ -174,6 +201,8 @@ class Nodes {
   std::unordered_map<const Node*, size_t> inputs_, numbers_;
   std::unordered_set<const Node*> entries_;
   std::vector<const Node*> nodes_;
+  // The inputs and outputs that a memory is: who writes to those, writes to what was saved of it.
+  std::unordered_map<const Storage*, std::string> shown_as_;
 };
 
 std::string describe_outputs(const Function& function, bool record) {
@@ -200,20 +229,65 @@ std::string describe_outputs(const Function& function, bool record) {
 
 }  // namespace
 
-std::string anonymous_text(ir::Graph graph, std::string& constants) {
+namespace {
+
+// The text has the value of every number, but not all bits of what is no number.
+bool has_nan(const Tensor& constant) {
+  if (!constant.is_floating_point()) return false;
+  std::vector<double> values = constant.to_vector<double>();
+  return std::any_of(values.begin(), values.end(), [](double value) { return std::isnan(value); });
+}
+
+std::string digest_of(const Tensor& constant) {
+  Tensor whole = constant.contiguous();
+  auto bytes = static_cast<size_t>(whole.numel()) * item_size(whole.dtype());
+  return hex(digest({static_cast<const char*>(whole.data_ptr()), bytes}));
+}
+
+// Where code of a primitive is that is none of this library's; null: there is none.
+const void* foreign_code(const ir::PrimitiveInfo& primitive) {
+  const void* parts[] = {reinterpret_cast<const void*>(primitive.formula),
+                         reinterpret_cast<const void*>(primitive.evaluate),
+                         reinterpret_cast<const void*>(primitive.infer),
+                         reinterpret_cast<const void*>(primitive.finish)};
+  for (const void* part : parts) {
+    if (part && !is_in_this_library(part)) return part;
+  }
+  return nullptr;
+}
+
+void identify_primitives(const ir::Graph& graph, AnonymousGraph& result) {
+  std::unordered_set<const ir::PrimitiveInfo*> seen;
+  for (const ir::Operation& operation : graph.operations) {
+    if (!operation.primitive || !seen.insert(operation.primitive).second) continue;
+    const void* code = foreign_code(*operation.primitive);
+    if (!code) continue;
+    std::string id = build_id_of(code);
+    if (id.empty()) result.unidentified = operation.primitive->name;
+    result.code += fmt::format("{} {}\n", operation.primitive->name, id);
+  }
+}
+
+}  // namespace
+
+AnonymousGraph anonymous(ir::Graph graph) {
+  AnonymousGraph result;
   graph.sources = {""};
   // Inputs are known by their place; which number the caller has for one changes nothing.
   for (Role& role : graph.input_roles) role = {role.kind, 0};
   for (Role& role : graph.output_roles) role.name.clear();
   for (ir::Operation& operation : graph.operations) {
     operation.source = 0;
-    if (operation.primitive || operation.constant.numel() <= kLongConstant) continue;
-    Tensor whole = operation.constant.contiguous();
-    auto bytes = static_cast<size_t>(whole.numel()) * item_size(whole.dtype());
-    constants += hex(digest({static_cast<const char*>(whole.data_ptr()), bytes})) + "\n";
-    operation.constant = empty_tensor({0}, whole.dtype());
+    if (operation.primitive) continue;
+    bool is_long = operation.constant.numel() > kLongConstant;
+    if (is_long || has_nan(operation.constant)) {
+      result.constants += digest_of(operation.constant) + "\n";
+    }
+    if (is_long) operation.constant = empty_tensor({0}, operation.constant.dtype());
   }
-  return graph.text();
+  identify_primitives(graph, result);
+  result.text = graph.text();
+  return result;
 }
 
 Identity identify(const Function& function, bool record, const std::vector<ValueId>& known) {
@@ -237,7 +311,7 @@ Identity identify(const Function& function, bool record, const std::vector<Value
   ir::Graph graph = ir::cut(tracer.graph, inputs, outputs, function.checked);
   for (const ir::Operation& one : graph.operations) result.lines.places.push_back(one.source);
   result.lines.texts = graph.sources;
-  result.graph = anonymous_text(std::move(graph), result.constants);
+  result.graph = anonymous(std::move(graph));
   result.outputs = describe_outputs(function, record);
   return result;
 }

@@ -13,11 +13,20 @@ struct Lines {
   std::vector<std::string> texts;  // the first is empty: no line
 };
 
+// A graph without lines, names and addresses.
+struct AnonymousGraph {
+  std::string text;
+  std::string constants;  // digests of those that are too long for the text, or that it would round
+  // Build-ids of the executables and libraries of the user that hold the code of primitives in it.
+  std::string code;
+  std::string unidentified;  // a primitive whose code has no build-id; empty: there is none
+};
+AnonymousGraph anonymous(ir::Graph graph);
+
 struct Identity {
-  std::string graph;      // the forward and what nodes saved of it, values numbered anew
-  std::string constants;  // digests of those that are too long for the text
-  std::string outputs;    // what outputs are to the caller
-  std::string gradient;   // the nodes of autograd behind the outputs
+  AnonymousGraph graph;  // the forward and what nodes saved of it, values numbered anew
+  std::string outputs;   // what outputs are to the caller
+  std::string gradient;  // the nodes of autograd behind the outputs
   // Why the nodes do not say what the gradient is: it runs code of the user. Empty: they do.
   std::string unknown;
   Lines lines;  // of `graph`
@@ -26,8 +35,5 @@ struct Identity {
 // Of a function whose trace still knows the tensors from outside. `record`: with its gradient.
 // `known`: values that its calls are given beside the inputs.
 Identity identify(const Function& function, bool record, const std::vector<ir::ValueId>& known);
-// The text of a graph without lines, names and long constants, whose digests are added to the
-// other.
-std::string anonymous_text(ir::Graph graph, std::string& constants);
 
 }  // namespace fg::capture

@@ -151,7 +151,8 @@ std::optional<Tracer::InMemory> Tracer::find(const Tensor& given) const {
   if (found == memories_.end() || !found->second.geometry) return {};
   const Dim offset = tensor.impl()->offset - found->second.geometry->offset;
   if (!offset.is_constant()) return {};
-  return InMemory{found->second.value, offset.value()};
+  return InMemory{found->second.value, offset.value(), tensor.impl()->storage.get(),
+                  found->second.written_as_data};
 }
 
 bool Tracer::was_written(const Tensor& tensor) const {

@@ -77,6 +77,8 @@ class Tracer : public ir::Interpreter {
   struct InMemory {
     ir::ValueId value;
     int64_t offset;
+    const Storage* storage;
+    bool written_as_data;  // through .data, which autograd does not see
   };
   std::optional<InMemory> find(const Tensor& tensor) const;
   bool was_written(const Tensor& tensor) const;

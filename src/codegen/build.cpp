@@ -66,6 +66,9 @@ BuildObject generator() {
     std::string path = generator_path();
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail("the code generator cannot be loaded: {}", dlerror());
+    auto id = reinterpret_cast<const char* (*)()>(dlsym(handle, "foregrad_generator"));
+    if (!id || std::string_view(id()) != FOREGRAD_GENERATOR)
+      fail("the code generator {} is not of the build of this library; install both anew", path);
     return reinterpret_cast<BuildObject>(dlsym(handle, "foregrad_build_object"));
   }();
   return found;

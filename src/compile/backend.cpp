@@ -32,10 +32,11 @@ bool default_is_native() {
 
 GraphCallable compile_default(const ir::Graph& graph) {
   Code code;
-  return compile_keeping(graph, code);
+  return compile_keeping(graph, code, false);
 }
 
-GraphCallable compile_keeping(const ir::Graph& graph, Code& code) {
+GraphCallable compile_keeping(const ir::Graph& graph, Code& code, bool native) {
+  if (native) return make_native(graph, code);
   if (!default_is_native()) return interpret(graph);
   try {
     return make_native(graph, code);

@@ -22,9 +22,10 @@ GraphCallable compile_native(const ir::Graph& graph);
 // What FOREGRAD_BACKEND says. Where native code cannot be made the graph is interpreted, which is
 // counted, and warned about once per reason.
 GraphCallable compile_default(const ir::Graph& graph);
-// The same; what was made is put into `code`, unless the graph is interpreted.
+// The same, or with `native` compile_native; what was made is put into `code`, unless the graph is
+// interpreted.
 using Code = std::shared_ptr<const codegen::Executable>;
-GraphCallable compile_keeping(const ir::Graph& graph, Code& code);
+GraphCallable compile_keeping(const ir::Graph& graph, Code& code, bool native);
 bool default_is_native();
 
 // "native", "interpreter" or "default".

@@ -87,6 +87,20 @@ class Versions {
                       entry->structure};
   }
 
+  std::optional<std::string> cache_key(const Tensors& arguments, const Tensors& parameters,
+                                       const FlatBody& body) {
+    Different different(arguments);
+    std::scoped_lock lock(mutex_);
+    try {
+      auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
+      return Version::cache_key(flat, different.tensors, trace_options(parameters), kernel_);
+    } catch (const capture::NumberAsked&) {
+      capture::take_asked_inputs();
+      if (reads_numbers_.exchange(true)) throw;
+      return std::nullopt;  // the caller tries again with constants
+    }
+  }
+
  private:
   // Parameters are read again; what was reached in another way is what it was at capture.
   static Tensors inputs_of(const Entry& entry, const Different& different,
@@ -118,12 +132,8 @@ class Versions {
     return nullptr;
   }
 
-  std::unique_ptr<Entry> make(const std::string& key, const Different& different,
-                              const Tensors& parameters, const FlatBody& body) {
-    auto entry = std::make_unique<Entry>();
-    entry->key = key;
-    entry->places = different.places;
-    for (const Tensor& parameter : parameters) entry->parameters.emplace_back(parameter);
+  // Parameters are read anew at every call, anything else that is reached stays what it is.
+  static capture::TraceOptions trace_options(const Tensors& parameters) {
     capture::TraceOptions trace;
     trace.on_lift = [&, others = parameters.size()](const Tensor& tensor, bool exactly) mutable {
       size_t index = 0;
@@ -133,12 +143,22 @@ class Versions {
       ir::Role role{ir::Role::Kind::parameter, static_cast<int64_t>(index)};
       return capture::LiftedAs{tensor, role};
     };
+    return trace;
+  }
+
+  std::unique_ptr<Entry> make(const std::string& key, const Different& different,
+                              const Tensors& parameters, const FlatBody& body) {
+    auto entry = std::make_unique<Entry>();
+    entry->key = key;
+    entry->places = different.places;
+    for (const Tensor& parameter : parameters) entry->parameters.emplace_back(parameter);
     auto flat = [&](const Tensors& inside) {
       FlatResult result = body(different.all(inside));
       entry->structure = result.structure;
       return result.tensors;
     };
-    entry->version = std::make_unique<Version>(flat, different.tensors, trace, kernel_);
+    entry->version =
+        std::make_unique<Version>(flat, different.tensors, trace_options(parameters), kernel_);
     return entry;
   }
 
@@ -190,6 +210,11 @@ class Versions {
   std::string refused_, difference_;
   std::atomic<bool> reads_numbers_ = false;
 };
+
+std::optional<std::string> cache_key(Versions& versions, const Tensors& arguments,
+                                     const Tensors& parameters, const FlatBody& body) {
+  return versions.cache_key(arguments, parameters, body);
+}
 
 std::string explain(Versions& versions) { return page(versions.report()); }
 

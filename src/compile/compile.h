@@ -41,6 +41,11 @@ std::optional<FlatResult> call_version(Versions& versions, const std::string& ke
                                        const Tensors& arguments, const Tensors& parameters,
                                        const FlatBody& body);
 
+// The digest under which the cache has what such a call runs; compiles nothing. Nothing: try again,
+// numbers are constants from now on.
+std::optional<std::string> cache_key(Versions& versions, const Tensors& arguments,
+                                     const Tensors& parameters, const FlatBody& body);
+
 // A page of HTML: what was compiled, and where its time and memory go.
 std::string explain(Versions& versions);
 
@@ -62,12 +67,17 @@ class CompiledFunction {
 
   template <class... Args>
   auto operator()(const Args&... args) const {
-    if constexpr (std::is_invocable_v<const F&, const AsArgument<Args, Tensor>&...>)
-      return returned<AsArgument<Args, Tensor>...>(call(AsArgument<Args, Tensor>(args)...));
-    else if constexpr (std::is_invocable_v<const F&, const AsArgument<Args, Scalar>&...>)
-      return returned<AsArgument<Args, Scalar>...>(call(AsArgument<Args, Scalar>(args)...));
-    else
-      return returned<Args...>(call(args...));
+    return with_numbers(
+        [&]<class... Given>(const Given&... given) { return returned<Given...>(call(given...)); },
+        args...);
+  }
+
+  // The key of the cache under which a call with these arguments keeps and finds its forward, as
+  // `foregrad cache ls` shows it. Traces the function and compiles nothing; an Error says why what
+  // is not cached is not.
+  template <class... Args>
+  std::string cache_key(const Args&... args) const {
+    return with_numbers([&](const auto&... given) { return key_of(given...); }, args...);
   }
 
   // A page of HTML about all versions there are: what was compiled, and where its time and memory
@@ -75,6 +85,16 @@ class CompiledFunction {
   std::string explain() const { return compiler::explain(*versions_); }
 
  private:
+  template <class Do, class... Args>
+  static auto with_numbers(const Do& run, const Args&... args) {
+    if constexpr (std::is_invocable_v<const F&, const AsArgument<Args, Tensor>&...>)
+      return run(AsArgument<Args, Tensor>(args)...);
+    else if constexpr (std::is_invocable_v<const F&, const AsArgument<Args, Scalar>&...>)
+      return run(AsArgument<Args, Scalar>(args)...);
+    else
+      return run(args...);
+  }
+
   // A function that returns nothing is one that returns no tensors.
   template <class... Args>
   static constexpr bool returns_nothing = std::is_void_v<std::invoke_result_t<const F&, Args...>>;
@@ -96,23 +116,46 @@ class CompiledFunction {
   auto call(const Args&... args) const {
     using Result = decltype(invoke(args...));
     if (is_capturing()) return invoke(args...);
-    Key key, structure;
-    key.constant_numbers = reads_numbers(*versions_);
-    Tensors tensors, parameters;
-    auto add = [&](const Tensor& tensor) { tensors.push_back(tensor); };
-    (visit_tensors(args, key, add), ...);
-    (add_parameters(parameters, args), ...);
-    add_parameters(parameters, function_);
-    ((key += capture_key_of(args)), ...);
-    key += capture_key_of(function_);
-    auto flat = call_version(*versions_, key, tensors, parameters, [&](const Tensors& inside) {
-      return traced<Result>(inside, key.constant_numbers, args...);
-    });
-    if (!flat && key.constant_numbers != reads_numbers(*versions_)) return call(args...);
+    Key structure;
+    FlatCall given = flatten(args...);
+    bool constant_numbers = given.key.constant_numbers;
+    auto body = [&](const Tensors& inside) {
+      return traced<Result>(inside, constant_numbers, args...);
+    };
+    auto flat = call_version(*versions_, given.key, given.tensors, given.parameters, body);
+    if (!flat && constant_numbers != reads_numbers(*versions_)) return call(args...);
     if (!flat) return invoke(args...);
     Result result = *static_cast<const Result*>(flat->structure.get());
     size_t next = 0;
     visit_tensors(result, structure, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
+    return result;
+  }
+
+  template <class... Args>
+  std::string key_of(const Args&... args) const {
+    using Result = decltype(invoke(args...));
+    FlatCall given = flatten(args...);
+    auto key = compiler::cache_key(
+        *versions_, given.tensors, given.parameters, [&](const Tensors& inside) {
+          return traced<Result>(inside, given.key.constant_numbers, args...);
+        });
+    return key ? *key : key_of(args...);
+  }
+
+  struct FlatCall {
+    Key key;
+    Tensors tensors, parameters;
+  };
+  template <class... Args>
+  FlatCall flatten(const Args&... args) const {
+    FlatCall result;
+    result.key.constant_numbers = reads_numbers(*versions_);
+    auto add = [&](const Tensor& tensor) { result.tensors.push_back(tensor); };
+    (visit_tensors(args, result.key, add), ...);
+    (add_parameters(result.parameters, args), ...);
+    add_parameters(result.parameters, function_);
+    ((result.key += capture_key_of(args)), ...);
+    result.key += capture_key_of(function_);
     return result;
   }
 

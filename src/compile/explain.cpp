@@ -71,17 +71,6 @@ void compile_and_measure(GraphReport& report) {
   }
 }
 
-std::string text_of(const TensorGuard& guard) {
-  std::string out =
-      fmt::format("{}{} strides {}", name(guard.dtype), text(guard.sizes), text(guard.strides));
-  if (guard.requires_grad) out += guard.leaf ? ", requires grad, a leaf" : ", requires grad";
-  if (guard.number) out += ", a plain number";
-  if (guard.check_offset) out += fmt::format(", begins at element {}", guard.offset.text());
-  if (guard.check_view) out += guard.view ? ", a view" : ", no view";
-  if (guard.check_hooks) out += guard.hooked ? ", has hooks" : ", no hooks";
-  return out;
-}
-
 }  // namespace
 
 double GraphReport::total_seconds() const {
@@ -122,6 +111,7 @@ VersionReport explain_version(Version& version) {
   for (Kernel::Made& made : version.kernel().made()) {
     report.graphs.push_back(explain_graph(std::move(made.graph), made.title));
     report.graphs.back().phases = std::move(made.phases);
+    report.graphs.back().from = std::move(made.from);
   }
   return report;
 }

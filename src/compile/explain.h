@@ -34,6 +34,7 @@ struct GraphReport {
   codegen::Listing listing;
   MemoryUse memory;
   std::vector<double> seconds;  // per step
+  std::string from{};           // the cache, where its code is from; empty: it was compiled
   std::string not_native;       // why there is no native code
   std::string not_measured;     // why there are no times
 

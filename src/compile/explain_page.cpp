@@ -60,6 +60,7 @@ std::string compiled_part(const GraphReport& report) {
 
 std::string graph_part(const GraphReport& report) {
   std::string out = fmt::format("<h3>{}</h3>", escaped(report.title));
+  if (!report.from.empty()) out += note("Its code is " + report.from + ".");
   out += compiled_part(report);
   if (!report.phases.empty()) {
     out += "<h4>Making it</h4>" + phases_chart(report.phases);

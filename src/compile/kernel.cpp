@@ -5,6 +5,7 @@
 #include "autograd/active_hooks.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "base/log.h"
 #include "base/trace.h"
 #include "compile/kernel_node.h"
 #include "compile/stored.h"
@@ -128,9 +129,10 @@ static std::vector<bool> find_varying(const Function& function, const Function& 
   return varies;
 }
 
-Function Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
+void Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
-  Function gradient = capture::gradient_of(function_, all, false, inputs);
+  forward.gradient = capture::gradient_of(function_, all, false, inputs);
+  const Function& gradient = *forward.gradient;
   std::scoped_lock lock(*function_.mutex);
   {
     timing::Phase phase("partition");
@@ -152,11 +154,37 @@ Function Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
                            saved.reads_outputs.end());
     forward.watched_behind.push_back(watched_by(saved));
   }
-  return gradient;
+}
+
+std::string Kernel::partition_text(const std::vector<passes::Saved>& all) const {
+  std::string out;
+  for (const passes::Saved& saved : all) {
+    const ir::ValueInfo& info = function_.trace->tracer.graph.values[saved.value];
+    out += fmt::format("save %{} {}{}: {}\n", saved.value, name(info.dtype), text(info.sizes),
+                       saved.why);
+  }
+  return out;
+}
+
+ForwardTexts Kernel::take_texts(Forward& forward, bool kept) const {
+  ForwardTexts texts;
+  std::optional<Function> gradient = std::exchange(forward.gradient, std::nullopt);
+  if (!kept && !logging::enabled(logging::Topic::graph)) return texts;
+  if (options_.guards) texts.guards = options_.guards();
+  if (gradient) add_joint(forward, std::move(*gradient), texts);
+  log_texts(texts, "");
+  return texts;
+}
+
+void Kernel::add_joint(const Forward& forward, Function whole, ForwardTexts& texts) const {
+  whole.outputs.insert(whole.outputs.begin(), function_.outputs.begin(), function_.outputs.end());
+  texts.joint = capture::graph_of(whole).text();
+  texts.partition = partition_text(forward.saved);
 }
 
 Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* key) {
   Stopwatch watch;
+  ForwardTexts texts = take_texts(result, key != nullptr);
   std::scoped_lock lock(*function_.mutex);
   const capture::Tracer& tracer = function_.trace->tracer;
   ir::Ends inputs = forward_inputs(), outputs;
@@ -184,10 +212,12 @@ Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* k
   result.work = count_work(graph);
   graph.overwrites = !record;
   Code code;
-  result.run = options_.forward ? options_.forward(graph) : compile_keeping(graph, code);
+  result.run =
+      options_.forward ? options_.forward(graph) : compile_keeping(graph, code, options_.native);
   result.graph = std::move(graph);
   if (key && code) {
-    cache::store(*key, store_forward(result, *code, lines_[record]).entry(watch.milliseconds()));
+    store_or_count(
+        *key, [&] { return store_forward(result, texts, *code, lines_[record]); }, watch);
   }
   return result;
 }
@@ -208,16 +238,10 @@ const Dims& Kernel::input_strides(size_t i) const {
 const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph.get(); }
 
 std::string Kernel::plan() {
-  std::string out;
   forward(true);
   std::scoped_lock lock(mutex_);
   ensure_placed(nullptr);
-  for (const passes::Saved& saved : training_->saved) {
-    const ir::ValueInfo& info = function_.trace->tracer.graph.values[saved.value];
-    out += "save %" + std::to_string(saved.value) + " " + std::string(name(info.dtype)) +
-           text(info.sizes) + ": " + saved.why + "\n";
-  }
-  return out;
+  return partition_text(training_->saved);
 }
 
 // Of the first `count` inputs only those stay that something reads; which ones those are.
@@ -275,11 +299,12 @@ Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
   Backward result;
   ir::Graph graph = backward_graph(*gradient, result.saved);
   Code code;
-  result.run = options_.backward ? options_.backward(graph) : compile_keeping(graph, code);
+  result.run =
+      options_.backward ? options_.backward(graph) : compile_keeping(graph, code, options_.native);
   result.watched = watched_by(*gradient);
   result.graph = std::move(graph);
   if (key && code) {
-    cache::store(*key, store_backward(result, *code, lines_[true]).entry(watch.milliseconds()));
+    store_or_count(*key, [&] { return store_backward(result, *code, lines_[true]); }, watch);
   }
   return result;
 }

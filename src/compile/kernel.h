@@ -15,11 +15,13 @@ namespace fg::compiler {
 using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& joint)>;
 
 struct KernelOptions {
-  Backend forward{}, backward{};  // none: compile_default
-  Partition partition{};          // none: save what the backward reads
-  bool passes = true;             // false: graphs reach the back ends as they were captured
-  std::string partition_name{};   // by which the cache may know a partition of its own
-  std::string about{};            // what was known of the call, for the key of the cache
+  Backend forward{}, backward{};     // none: compile_default
+  Partition partition{};             // none: save what the backward reads
+  bool passes = true;                // false: graphs reach the back ends as they were captured
+  bool native = false;               // without back ends: native code or an error
+  std::string partition_name{};      // by which the cache may know a partition of its own
+  std::string about{};               // what was known of the call, for the key of the cache
+  Callback<std::string()> guards{};  // the same for people
 };
 
 class KernelNode;
@@ -58,12 +60,15 @@ class Kernel : public Counted {
   // Whether a recorded call reads or keeps the i-th input, or known value after them.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
+  // The digest under which the cache has the forward; makes nothing.
+  std::string cache_key(bool record);
 
   // To look at: a graph that was made ready to run, after the passes.
   struct Made {
     std::string title;
     ir::Graph graph;
     std::vector<timing::Time> phases;  // of a backward; a forward is made with its version
+    std::string from;                  // the cache; empty: it was compiled
   };
   // The forward, then the backwards that were asked for: if none was, the one that most will be.
   // What is differentiated again has its own.
@@ -86,10 +91,16 @@ class Kernel : public Counted {
   Forward& forward(bool record);
   Forward make_forward(bool record);
   Forward compile_forward(bool record, Forward plan, const cache::Key* key);
-  // What a call keeps for its backward, and how its node answers the engine. Returns the gradient.
-  capture::Function plan_gradient(Forward& forward, const Tensors* inputs = nullptr) const;
+  // What a call keeps for its backward, and how its node answers the engine.
+  void plan_gradient(Forward& forward, const Tensors* inputs = nullptr) const;
   void ensure_placed(const Tensors* inputs);
-  // None: this kernel is not cached. Where nodes do not say what the gradient is, it is planned.
+  struct KeyOrReason {
+    std::optional<cache::Key> key;
+    std::string reason;  // why there is none
+  };
+  // Where nodes do not say what the gradient is, it is planned.
+  KeyOrReason identify(bool record, Forward& plan, bool& planned);
+  // None: this kernel is not cached.
   std::optional<cache::Key> forward_key(bool record, Forward& plan, bool& planned);
   std::optional<cache::Key> backward_key(const Request& request,
                                          const capture::Function* gradient) const;
@@ -107,6 +118,10 @@ class Kernel : public Counted {
   void finish(ir::Graph& graph, const char* what) const;
   void find_used(const ir::Graph& graph, Forward& forward) const;
   static void find_alone(const ir::Graph& graph, std::vector<Kept>& kept);
+  std::string partition_text(const std::vector<passes::Saved>& saved) const;
+  // Of a forward that is compiled: what people may want to see of it, to be kept, or logged alone.
+  ForwardTexts take_texts(Forward& forward, bool kept) const;
+  void add_joint(const Forward& forward, capture::Function whole, ForwardTexts& texts) const;
   passes::JointGraph joint(const capture::Function& gradient) const;
   ir::Ends forward_inputs() const;
 

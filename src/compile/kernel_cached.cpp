@@ -16,11 +16,14 @@ using capture::Function;
 
 namespace {
 
+constexpr const char* kUnidentified = "an operation of the user whose code has no build-id";
+
 const char* uncached(const KernelOptions& options) {
   if (options.forward || options.backward) return "a back end of the user";
   if (options.partition && options.partition_name.empty()) return "a partition of the user";
   if (!options.passes) return "no passes";
-  if (!default_is_native()) return "the interpreter";
+  if (!options.native && !default_is_native()) return "the interpreter";
+  if (build_id().empty()) return "this library has no build-id";
   return nullptr;
 }
 
@@ -31,12 +34,12 @@ cache::Key library_key(const char* what) {
 }
 
 // A gradient that only tracing it tells.
-std::string joint_text(const Function& gradient) {
-  std::string constants;
-  std::string text = capture::anonymous_text(capture::graph_of(gradient), constants);
-  text += constants;
+std::string joint_text(const Function& gradient, std::string& unidentified) {
+  capture::AnonymousGraph graph = capture::anonymous(capture::graph_of(gradient));
+  std::string text = graph.text + graph.constants + graph.code;
   for (size_t i : gradient.reads_inputs) text += fmt::format(" input{}", i);
   for (size_t i : gradient.reads_outputs) text += fmt::format(" output{}", i);
+  if (!graph.unidentified.empty()) unidentified = graph.unidentified;
   return text;
 }
 
@@ -54,7 +57,7 @@ auto load_or_none(const cache::Entry& entry, const Load& load)
     -> std::optional<decltype(load(entry))> {
   try {
     return load(entry);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     cache::note_bypass("unloadable code");
     logging::warn(fmt::format("an entry of the cache cannot be loaded: {}", error.what()));
     return {};
@@ -63,25 +66,54 @@ auto load_or_none(const cache::Entry& entry, const Load& load)
 
 }  // namespace
 
-std::optional<cache::Key> Kernel::forward_key(bool record, Forward& plan, bool& planned) {
-  if (!cache::enabled()) return {};
-  if (const char* why = uncached(options_)) return cache::note_bypass(why), std::nullopt;
-  timing::Phase phase("cache key");
-  capture::Identity identity = capture::identify(function_, record, known_);
+// What runs later, and is not in the trace of the forward: a backward makes tensors too.
+static cache::Field ambient() { return {"default dtype", std::string(name(default_dtype()))}; }
+
+Kernel::KeyOrReason Kernel::identify(bool record, Forward& plan, bool& planned) {
+  if (const char* why = uncached(options_)) return {{}, why};
+  capture::Identity identity;
+  try {
+    identity = capture::identify(function_, record, known_);
+  } catch (const std::exception& error) {  // nobody's program ends because of the cache
+    return {{}, std::string("unexpected: ") + error.what()};
+  }
+  std::string unidentified = std::move(identity.graph.unidentified);
   cache::Key key = library_key("forward");
   key.fields.push_back({"gradients", record ? "recorded" : "not recorded"});
   key.fields.push_back({"partition", options_.partition_name});
+  key.fields.push_back(ambient());
   key.fields.push_back({"inputs", options_.about});
-  key.fields.push_back({"graph", std::move(identity.graph)});
-  key.fields.push_back({"constants", std::move(identity.constants)});
+  key.fields.push_back({"graph", std::move(identity.graph.text)});
+  key.fields.push_back({"constants", std::move(identity.graph.constants)});
+  key.fields.push_back({"code", std::move(identity.graph.code)});
   key.fields.push_back({"outputs", std::move(identity.outputs)});
   key.fields.push_back({"nodes", std::move(identity.gradient)});
   lines_[record] = std::move(identity.lines);
   if (record) known_by_nodes_ = identity.unknown.empty();
-  if (!record || known_by_nodes_) return key;
-  key.fields.push_back({"gradient", joint_text(plan_gradient(plan))});
-  planned = true;
-  return key;
+  if (record && !known_by_nodes_) {
+    plan_gradient(plan);
+    planned = true;
+    key.fields.push_back({"gradient", joint_text(*plan.gradient, unidentified)});
+  }
+  if (!unidentified.empty()) return {{}, kUnidentified};
+  return {std::move(key), ""};
+}
+
+std::optional<cache::Key> Kernel::forward_key(bool record, Forward& plan, bool& planned) {
+  if (!cache::enabled()) return {};
+  timing::Phase phase("cache key");
+  KeyOrReason made = identify(record, plan, planned);
+  if (!made.key) cache::note_bypass(made.reason);
+  return std::move(made.key);
+}
+
+std::string Kernel::cache_key(bool record) {
+  std::scoped_lock lock(mutex_);
+  Forward plan;
+  bool planned = false;
+  KeyOrReason made = identify(record, plan, planned);
+  if (!made.key) fail("cache_key: the cache does not keep this function: {}", made.reason);
+  return hex(cache::address_of(*made.key));
 }
 
 std::optional<cache::Key> Kernel::backward_key(const Request& request,
@@ -90,7 +122,12 @@ std::optional<cache::Key> Kernel::backward_key(const Request& request,
   cache::Key key = *key_;
   key.fields[0].value = "backward";
   key.fields.push_back({"request", text_of(request)});
-  if (gradient) key.fields.push_back({"gradient for it", joint_text(*gradient)});
+  cache::Field now = ambient();
+  key.fields.push_back({"default dtype of the backward", now.value});
+  if (!gradient) return key;
+  std::string unidentified;
+  key.fields.push_back({"gradient for it", joint_text(*gradient, unidentified)});
+  if (!unidentified.empty()) return cache::note_bypass(kUnidentified), std::nullopt;
   return key;
 }
 

@@ -23,12 +23,13 @@ static std::string title_of(const Request& request) {
 std::vector<Kernel::Made> Kernel::made() {
   std::scoped_lock lock(mutex_);
   std::vector<Made> result;
-  if (training_) result.push_back({"forward", training_->graph.get(), {}});
-  if (inference_)
-    result.push_back(
-        {training_ ? "forward without gradients" : "forward", inference_->graph.get(), {}});
+  if (training_) result.push_back({"forward", training_->graph.get(), {}, training_->from});
+  if (inference_) {
+    const char* title = training_ ? "forward without gradients" : "forward";
+    result.push_back({title, inference_->graph.get(), {}, inference_->from});
+  }
   for (const auto& [request, backward] : backwards_) {
-    result.push_back({title_of(request), backward.graph.get(), backward.phases});
+    result.push_back({title_of(request), backward.graph.get(), backward.phases, backward.from});
   }
   if (training_ && backwards_.empty() && gradients_.empty()) {
     ensure_placed(nullptr);
@@ -36,7 +37,7 @@ std::vector<Kernel::Made> Kernel::made() {
     capture::Function gradient = capture::gradient_of(function_, all, false);
     std::scoped_lock lock_trace(*function_.mutex);
     std::vector<size_t> saved;
-    result.push_back({"backward (not called yet)", backward_graph(gradient, saved), {}});
+    result.push_back({"backward (not called yet)", backward_graph(gradient, saved), {}, {}});
   }
   for (auto& [request, again] : gradients_) {
     if (!again.kernel) continue;

@@ -1,6 +1,8 @@
 // What a kernel is made of: its forward and its backwards, compiled or from the cache.
 #pragma once
 
+#include <optional>
+
 #include "base/trace.h"
 #include "capture/function.h"
 #include "compile/backend.h"
@@ -23,6 +25,7 @@ struct Backward {
   std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
   LazyGraph graph;              // to look at, as what follows
   std::vector<timing::Time> phases;
+  std::string from{};  // the cache, and what it knows of its making; empty: it was made here
 };
 
 // What the forward keeps: an input, an output, or a value of its own.
@@ -30,6 +33,11 @@ struct Kept {
   enum class From : uint8_t { input, output, extra } from;
   size_t index;
   bool alone = false;  // of its own: no other output shows its memory
+};
+
+// For people: forward and backward in one graph, what is saved and why, what calls must look like.
+struct ForwardTexts {
+  std::string joint, partition, guards;
 };
 
 struct Forward {
@@ -45,6 +53,9 @@ struct Forward {
   std::vector<bool> used, varies;
   std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
   int64_t work = 0;           // about how many elements a call computes
+  std::string from{};         // as of a backward
+  // While it is planned and compiled: its gradient.
+  std::optional<capture::Function> gradient{};
 
   size_t outputs(size_t own) const {
     for (const Kept& one : kept) own += one.from == Kept::From::extra;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "compile/stored_text.h"
 #include "ir/graph.h"
 
 namespace fg::compiler {
@@ -15,17 +16,17 @@ class LazyGraph {
     std::call_once(state_->once, [] {});
     state_->graph = std::move(graph);
   }
-  // The marks are not part of the text.
-  LazyGraph(std::string text, bool overwrites, std::vector<ir::ValueId> consumable)
+  // As pack_text() gave it. The marks are not part of the text.
+  LazyGraph(std::string packed, bool overwrites, std::vector<ir::ValueId> consumable)
       : state_(std::make_shared<State>()) {
-    state_->text = std::move(text);
+    state_->packed = std::move(packed);
     state_->overwrites = overwrites;
     state_->consumable = std::move(consumable);
   }
 
   const ir::Graph& get() const {
     std::call_once(state_->once, [&] {
-      state_->graph = ir::parse_graph(state_->text);
+      state_->graph = ir::parse_graph(unpack_text(state_->packed));
       state_->graph.overwrites = state_->overwrites;
       state_->graph.consumable = std::move(state_->consumable);
     });
@@ -35,7 +36,7 @@ class LazyGraph {
  private:
   struct State {
     std::once_flag once;
-    std::string text;
+    std::string packed;
     bool overwrites = false;
     std::vector<ir::ValueId> consumable;
     ir::Graph graph;

@@ -129,6 +129,12 @@ class CompiledStep {
     return result;
   }
 
+  // As CompiledFunction has it. State that is not there yet is made.
+  template <class... Args>
+  std::string cache_key(const Args&... args) {
+    return run_.cache_key(state_->next_rules(), clip_of(options), args...);
+  }
+
   double lr() const { return lr_of(state_->groups()[0].optimizer); }
   void set_lr(double lr) { state_->set_lr(lr); }  // of all groups
   std::vector<ParameterGroup>& groups() { return state_->groups(); }

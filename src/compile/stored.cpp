@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "base/level.h"
+#include "base/log.h"
 #include "compile/stored_generated.h"
 
 namespace fg::compiler {
@@ -117,12 +118,21 @@ void unpack_values(const format::ForwardT& from, Forward& forward) {
 cache::Entry StoredSections::entry(double milliseconds) const {
   cache::Entry entry;
   entry.sections = {{"meta", meta}, {"plan", plan}, {"object", object}, {"graph", graph}};
+  for (auto [name, text] : {std::pair<const char*, std::string_view>{"joint", joint},
+                            {"partition", partition},
+                            {"guards", guards}}) {
+    if (!text.empty()) entry.sections.push_back({name, text});
+  }
   entry.made = cache::made_here(name(level()), milliseconds);
   return entry;
 }
 
-StoredSections store_forward(const Forward& forward, const codegen::Executable& code,
-                             const capture::Lines& lines) {
+static std::string packed_unless_empty(const std::string& text) {
+  return text.empty() ? text : pack_text(text);
+}
+
+StoredSections store_forward(const Forward& forward, const ForwardTexts& texts,
+                             const codegen::Executable& code, const capture::Lines& lines) {
   format::MetaT meta;
   pack_lines(lines, meta);
   meta.forward = std::make_unique<format::ForwardT>();
@@ -137,7 +147,13 @@ StoredSections store_forward(const Forward& forward, const codegen::Executable& 
   to.varies = packed(forward.varies);
   to.reached = packed(forward.reached);
   to.work = forward.work;
-  return {finish(meta), code.stored(), forward.graph.get().text(), code.object()};
+  return {finish(meta),
+          code.stored(),
+          pack_text(forward.graph.get().text()),
+          packed_unless_empty(texts.joint),
+          packed_unless_empty(texts.partition),
+          packed_unless_empty(texts.guards),
+          code.object()};
 }
 
 StoredSections store_backward(const Backward& backward, const codegen::Executable& code,
@@ -148,7 +164,32 @@ StoredSections store_backward(const Backward& backward, const codegen::Executabl
   meta.backward->saved.assign(backward.saved.begin(), backward.saved.end());
   meta.backward->watched.assign(backward.watched.begin(), backward.watched.end());
   meta.backward->consumable = backward.graph.get().consumable;
-  return {finish(meta), code.stored(), backward.graph.get().text(), code.object()};
+  std::string graph = pack_text(backward.graph.get().text());
+  return {finish(meta), code.stored(), std::move(graph), {}, {}, {}, code.object()};
+}
+
+static std::string origin_of(const cache::Entry& entry) {
+  return fmt::format("from the cache, where it is since it was compiled in {:.0f} ms",
+                     entry.made.compile_milliseconds);
+}
+
+// As if it had just been compiled.
+static void log_from_cache(const cache::Entry& entry, const char* what) {
+  if (!logging::enabled(logging::Topic::graph)) return;
+  auto text = [&](const char* section) {
+    std::string_view packed = entry.section(section);
+    return packed.empty() ? std::string() : unpack_text(packed);
+  };
+  log_texts({text("joint"), text("partition"), text("guards")}, ", " + origin_of(entry));
+  logging::write<"{}, {}:\n{}">(logging::Topic::graph, what, origin_of(entry), text("graph"));
+}
+
+void log_texts(const ForwardTexts& texts, const std::string& from) {
+  using logging::Topic;
+  if (!texts.guards.empty()) logging::write<"guards{}:\n{}">(Topic::graph, from, texts.guards);
+  if (!texts.joint.empty()) logging::write<"joint{}:\n{}">(Topic::graph, from, texts.joint);
+  if (texts.partition.empty()) return;
+  logging::write<"partition{}:\n{}">(Topic::graph, from, texts.partition);
 }
 
 Forward load_forward(const cache::Entry& entry, bool record, const capture::Lines& lines) {
@@ -169,6 +210,8 @@ Forward load_forward(const cache::Entry& entry, bool record, const capture::Line
   forward.work = from.work;
   forward.graph = LazyGraph(std::string(entry.section("graph")), !record, {});
   forward.run = code_of(entry, lines_now(meta, lines));
+  forward.from = origin_of(entry);
+  log_from_cache(entry, "forward");
   return forward;
 }
 
@@ -180,6 +223,8 @@ Backward load_backward(const cache::Entry& entry, const capture::Lines& lines) {
   backward.watched = indices(meta.backward->watched);
   backward.graph = LazyGraph(std::string(entry.section("graph")), false, meta.backward->consumable);
   backward.run = code_of(entry, lines_now(meta, lines));
+  backward.from = origin_of(entry);
+  log_from_cache(entry, "backward");
   return backward;
 }
 

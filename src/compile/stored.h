@@ -23,15 +23,31 @@ class Stopwatch {
 
 // The sections of an entry, owned.
 struct StoredSections {
-  std::string meta, plan, graph;
+  std::string meta, plan, graph, joint, partition, guards;  // the last four as pack_text() has them
   std::string_view object;
   cache::Entry entry(double milliseconds) const;
 };
 // `lines` are those of the graph in the key.
-StoredSections store_forward(const Forward& forward, const codegen::Executable& code,
-                             const capture::Lines& lines);
+StoredSections store_forward(const Forward& forward, const ForwardTexts& texts,
+                             const codegen::Executable& code, const capture::Lines& lines);
 StoredSections store_backward(const Backward& backward, const codegen::Executable& code,
                               const capture::Lines& lines);
+
+// What cannot be written down is compiled again by the next process; that is counted.
+template <class Sections>
+void store_or_count(const cache::Key& key, const Sections& sections, const Stopwatch& watch) {
+  double milliseconds = watch.milliseconds();
+  std::optional<StoredSections> made;
+  try {
+    made = sections();
+  } catch (const std::exception& error) {
+    cache::note_bypass(std::string("compiled code cannot be stored: ") + error.what());
+  }
+  if (made) cache::store(key, made->entry(milliseconds));
+}
+
+// FOREGRAD_LOG=graph: what the passes do not log. `from`: the cache, or nothing.
+void log_texts(const ForwardTexts& texts, const std::string& from);
 
 // An Error if the entry is not whole. Errors of what is loaded name `lines`.
 Forward load_forward(const cache::Entry& entry, bool record, const capture::Lines& lines);

@@ -4,7 +4,6 @@
 
 #include "autograd/meta.h"
 #include "base/fail.h"
-#include "base/first_places.h"
 #include "compile/counters.h"
 #include "compile/kernel_node.h"
 
@@ -13,48 +12,6 @@ namespace fg::compiler {
 using capture::Lifted;
 using capture::Mutation;
 using capture::Output;
-
-TensorGuard::TensorGuard(const Tensor& tensor)
-    : sizes(tensor.sizes()),
-      strides(tensor.strides()),
-      offset(tensor.impl()->offset),
-      dtype(tensor.dtype()),
-      requires_grad(tensor.requires_grad()),
-      leaf(tensor.is_leaf()),
-      inference(tensor.is_inference()),
-      number(tensor.impl()->wrapped_number),
-      view(tensor.is_view()),
-      hooked(capture::has_caller_hooks(tensor)) {}
-
-bool TensorGuard::holds(const Tensor& tensor) const {
-  return sizes == tensor.sizes() && strides == tensor.strides() && dtype == tensor.dtype() &&
-         requires_grad == tensor.requires_grad() && (!requires_grad || leaf == tensor.is_leaf()) &&
-         inference == tensor.is_inference() && (!check_view || view == tensor.is_view()) &&
-         number == tensor.impl()->wrapped_number &&
-         (!check_offset || offset == tensor.impl()->offset) &&
-         (!check_hooks || hooked == capture::has_caller_hooks(tensor));
-}
-
-std::string TensorGuard::difference(const Tensor& tensor) const {
-  if (!(sizes == tensor.sizes())) {
-    return fmt::format("sizes {}, not {}", text(tensor.sizes()), text(sizes));
-  }
-  if (dtype != tensor.dtype()) return fmt::format("{}, not {}", name(tensor.dtype()), name(dtype));
-  if (!(strides == tensor.strides())) {
-    return fmt::format("strides {}, not {}", text(tensor.strides()), text(strides));
-  }
-  if (requires_grad != tensor.requires_grad()) {
-    return fmt::format("requires_grad {}", tensor.requires_grad());
-  }
-  return holds(tensor) ? "" : "another kind of tensor (leaf, inference, number or offset)";
-}
-
-std::vector<size_t> alias_pattern(const Tensors& inputs) {
-  FirstPlaces places;
-  std::vector<size_t> result;
-  for (const Tensor& input : inputs) result.push_back(places.of(input.impl()->storage.get()));
-  return result;
-}
 
 // Two inputs over one memory of which one is written: what the other shows afterwards is not known
 // to the graph.
@@ -97,13 +54,33 @@ static void refuse_shown_data(const capture::Trace& trace, const Kernel& kernel)
   }
 }
 
-Version::Version(const capture::Body& body, const Tensors& arguments,
-                 const capture::TraceOptions& options, const KernelOptions& kernel_options)
+Version::Version()
     : grad_mode_(modes.grad_enabled),
       inference_mode_(modes.inference),
-      default_dtype_(default_dtype()) {
+      default_dtype_(default_dtype()) {}
+
+Version::Version(const capture::Body& body, const Tensors& arguments,
+                 const capture::TraceOptions& options, const KernelOptions& kernel_options)
+    : Version() {
   timing::Collector collector;
   auto began = std::chrono::steady_clock::now();
+  capture(body, arguments, options, kernel_options);
+  make(arguments.size());
+  phases_ = collector.take();
+  std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
+  count_seconds(took.count());
+}
+
+std::string Version::cache_key(const capture::Body& body, const Tensors& arguments,
+                               const capture::TraceOptions& options,
+                               const KernelOptions& kernel_options) {
+  Version version;
+  version.capture(body, arguments, options, kernel_options);
+  return version.kernel_->cache_key(version.records_);
+}
+
+void Version::capture(const capture::Body& body, const Tensors& arguments,
+                      const capture::TraceOptions& options, const KernelOptions& kernel_options) {
   trace_ = capture::trace(body, arguments, options);
   refuse_shared_writes(*trace_);
   capture::Function function = capture::function_of(trace_);
@@ -126,7 +103,18 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   }
   KernelOptions known = kernel_options;
   known.about = about_inputs();
+  known.guards = [guards = guards_, conditions = conditions()] {
+    std::string out;
+    for (const std::string& condition : conditions) out += condition + "\n";
+    for (size_t i = 0; i < guards.size(); i++) {
+      out += fmt::format("input {}: {}\n", i, text_of(guards[i]));
+    }
+    return out;
+  };
   kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), std::move(known)));
+}
+
+void Version::make(size_t arguments) {
   kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
   if (records_) {
     refuse_overwritten_views(*trace_, *kernel_);
@@ -136,7 +124,7 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   for (size_t i = 0; i < trace_->inputs().size(); i++) {
     const Lifted& input = trace_->inputs()[i];
     inputs.push_back(input.real);
-    if (i < arguments.size()) continue;
+    if (i < arguments) continue;
     lifted_.push_back(input.real);
     lifted_roles_.push_back(input.role);
   }
@@ -144,9 +132,6 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
   if (changes) aliases_ = alias_pattern(inputs);
   plain_ = is_plain();
   trace_->tracer.forget_outside();
-  phases_ = collector.take();
-  std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  count_seconds(took.count());
 }
 
 // What the graph does not say: kinds of tensors, and which of them share memory.
@@ -157,6 +142,7 @@ std::string Version::about_inputs() const {
     const TensorGuard& guard = guards_[i];
     bool flags[] = {guard.requires_grad, guard.leaf, guard.inference, guard.number, guard.view};
     for (bool flag : flags) out += flag ? '1' : '0';
+    if (guard.check_offset) out += "+" + guard.offset.text();
     out += ' ';
     inputs.push_back(trace_->inputs()[i].real);
   }

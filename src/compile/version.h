@@ -20,6 +20,8 @@ struct TensorGuard {
   bool check_offset = false, check_view = false, check_hooks = false;
 };
 
+std::string text_of(const TensorGuard& guard);  // for people
+
 // Which inputs share memory: for each the first input with the same storage.
 std::vector<size_t> alias_pattern(const Tensors& inputs);
 
@@ -28,6 +30,10 @@ class Version {
   // Captures `body` as it would run now on these arguments, which are different tensors.
   Version(const capture::Body& body, const Tensors& arguments, const capture::TraceOptions& trace,
           const KernelOptions& options);
+
+  // The digest under which the cache has what such a version runs; compiles nothing.
+  static std::string cache_key(const capture::Body& body, const Tensors& arguments,
+                               const capture::TraceOptions& trace, const KernelOptions& options);
 
   // Tensors that the function reached by itself, as they were at capture.
   const Tensors& lifted() const { return lifted_; }
@@ -40,6 +46,8 @@ class Version {
   Tensors call(const Tensors& inputs);
   Kernel& kernel() const { return *kernel_; }
   std::string text() const;  // of the graph of its forward
+  // Whether the gradient runs code of the user, which may read what it likes when it is traced.
+  bool runs_code_of_user() const { return capture::runs_code_of_user(kernel_->function()); }
   // Whether a call does work beside which handing over a lock is nothing.
   bool is_long() const;
 
@@ -49,6 +57,10 @@ class Version {
   const std::vector<timing::Time>& phases() const { return phases_; }  // of capturing it
 
  private:
+  Version();  // in the modes of now
+  void capture(const capture::Body& body, const Tensors& arguments,
+               const capture::TraceOptions& trace, const KernelOptions& options);
+  void make(size_t arguments);
   bool is_plain() const;
   std::string about_inputs() const;
   Tensors reserve_seeds() const;

@@ -7,15 +7,22 @@ namespace fg::ir {
 namespace {
 
 void print_type(std::string& out, const ValueInfo& info) {
-  out += fmt::format("{}{}", name(info.dtype), text(info.sizes));
+  out += name(info.dtype);
+  print_field(out, info.sizes);
   if (!(info.strides == contiguous_strides(info.sizes))) {
-    out += " strides " + text(info.strides);
+    out += " strides ";
+    print_field(out, info.strides);
   }
   if (info.number) out += " number";
 }
 
 void print_value(std::string& out, ValueId value) {
-  out += value == kNoValue ? "none" : fmt::format("%{}", value);
+  if (value == kNoValue) {
+    out += "none";
+    return;
+  }
+  out += '%';
+  print_field(out, static_cast<int64_t>(value));
 }
 
 void print_elements(std::string& out, const Tensor& constant) {
@@ -60,7 +67,9 @@ void print_operation(std::string& out, const Graph& graph, const Operation& oper
   out += "  ";
   for (int i = 0; i < operation.outputs(); i++) {
     auto value = operation.output + static_cast<ValueId>(i);
-    out += fmt::format("{}%{}: ", i ? ", " : "", value);
+    if (i > 0) out += ", ";
+    print_value(out, value);
+    out += ": ";
     print_type(out, graph.values[value]);
   }
   out += " = ";
@@ -68,7 +77,8 @@ void print_operation(std::string& out, const Graph& graph, const Operation& oper
     out += "constant(";
     print_elements(out, operation.constant);
   } else {
-    out += operation.primitive->name + "(";
+    out += operation.primitive->name;
+    out += '(';
     print_operands(out, operation);
     if (operation.params && !operation.primitive->params->empty) {
       out += "; ";
@@ -85,11 +95,16 @@ void print_operation(std::string& out, const Graph& graph, const Operation& oper
 }  // namespace
 
 std::string Graph::text() const {
+  constexpr size_t kBytesPerLine = 64;  // about
   std::string out = "graph(";
+  out.reserve(kBytesPerLine * (inputs.size() + operations.size() + outputs.size()));
   for (size_t i = 0; i < inputs.size(); i++) {
-    out += fmt::format("{}%{}: ", i ? ",\n      " : "", inputs[i]);
+    if (i > 0) out += ",\n      ";
+    print_value(out, inputs[i]);
+    out += ": ";
     print_type(out, values[inputs[i]]);
-    out += " " + input_roles[i].text();
+    out += ' ';
+    out += input_roles[i].text();
   }
   out += ") {\n";
   for (const Operation& operation : operations) print_operation(out, *this, operation);

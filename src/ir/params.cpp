@@ -1,5 +1,6 @@
 #include "ir/params.h"
 
+#include <bit>
 #include <charconv>
 #include <cmath>
 
@@ -72,14 +73,39 @@ void TextReader::fail_here(const std::string& expected) const {
   fail(ErrorKind::value, "graph text, line {}: expected {}, got '{}'", line_, expected, rest);
 }
 
-void print_field(std::string& out, const Dim& value) { out += value.text(); }
-void print_field(std::string& out, const Dims& value) { out += text(value); }
+// The one without a message in its bits, with either sign: "nan" and "-nan" mean it.
+static bool is_usual_nan(double value) {
+  constexpr uint64_t kUsual = 0x7ff8'0000'0000'0000, kSign = uint64_t{1} << 63;
+  return (std::bit_cast<uint64_t>(value) & ~kSign) == kUsual;
+}
+
+void print_field(std::string& out, const Dim& value) {
+  if (value.is_constant())
+    print_field(out, value.value());
+  else
+    out += value.text();
+}
+void print_field(std::string& out, const Dims& value) {
+  out += '[';
+  for (size_t i = 0; i < value.size(); i++) {
+    if (i > 0) out += ", ";
+    print_field(out, value[i]);
+  }
+  out += ']';
+}
 void print_field(std::string& out, DType value) { out += name(value); }
 void print_field(std::string& out, bool value) { out += value ? "true" : "false"; }
-void print_field(std::string& out, int64_t value) { out += std::to_string(value); }
+void print_field(std::string& out, int64_t value) {
+  char digits[24];
+  out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
+}
 // The shortest text that reads back as the same bits; always with a sign of being a float.
 void print_field(std::string& out, double value) {
   char buffer[40];
+  if (std::isnan(value) && !is_usual_nan(value)) {
+    out += fmt::format("nan{:016x}", std::bit_cast<uint64_t>(value));
+    return;
+  }
   auto end = std::to_chars(buffer, buffer + sizeof(buffer), value).ptr;
   std::string_view text(buffer, static_cast<size_t>(end - buffer));
   out += text;
@@ -109,7 +135,22 @@ static T parse_number(TextReader& in) {
 }
 
 void parse_field(TextReader& in, int64_t& value) { value = parse_number<int64_t>(in); }
-void parse_field(TextReader& in, double& value) { value = parse_number<double>(in); }
+void parse_field(TextReader& in, double& value) {
+  constexpr size_t kDigits = 16;
+  TextReader ahead = in;
+  std::string_view text = ahead.number();
+  if (!text.starts_with("nan") || text.size() != 3 + kDigits) {
+    value = parse_number<double>(in);
+    return;
+  }
+  uint64_t bits = 0;
+  auto [end, error] = std::from_chars(text.data() + 3, text.data() + text.size(), bits, 16);
+  value = std::bit_cast<double>(bits);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isnan(value)) {
+    in.fail_here("the bits of a NaN");
+  }
+  in = ahead;
+}
 void parse_field(TextReader& in, Dim& value) { value = parse_number<int64_t>(in); }
 void parse_field(TextReader& in, bool& value) {
   value = in.take("true");
@@ -142,7 +183,9 @@ void parse_field(TextReader& in, Scalar& value) {
     TextReader ahead = in;
     std::string_view text = ahead.number();
     bool real = text.find_first_of(".enf") != std::string_view::npos;
-    value = real ? Scalar(parse_number<double>(in)) : Scalar(parse_number<int64_t>(in));
+    double number = 0;
+    if (real) parse_field(in, number);
+    value = real ? Scalar(number) : Scalar(parse_number<int64_t>(in));
   }
 }
 void parse_field(TextReader& in, Generator& value) {

@@ -1,6 +1,10 @@
 // Captured functions: graphs, and versions that run in the place of a Python function.
+#include <Python.h>
+#include <frameobject.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
+
+#include <unordered_map>
 
 #include "base/fail.h"
 #include "compile/counters.h"
@@ -16,27 +20,58 @@ namespace fg::python {
 
 namespace {
 
-// "file:line" of the innermost frame outside of this package.
-std::string user_line() {
-  WithLock lock;
-  static const std::string package =
-      nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
-  std::string line;
-  while (frame && line.empty()) {
-    PyCodeObject* code = PyFrame_GetCode(frame);
-    const char* file = PyUnicode_AsUTF8(code->co_filename);
-    if (file && !std::string_view(file).starts_with(package)) {
-      line = fmt::format("{}:{}", file, PyFrame_GetLineNumber(frame));
+// "file:line" of the innermost frame outside of this package. A place in the code is looked up
+// once: finding its line takes longer than tracing the operation that it calls.
+class UserLines {
+ public:
+  std::string now() {
+    WithLock lock;
+    nb::object frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+    while (frame.ptr()) {
+      auto* running = reinterpret_cast<PyFrameObject*>(frame.ptr());
+      nb::object code = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetCode(running)));
+      File& file = file_of(code);
+      if (!file.is_ours) return line_of(file, running);
+      frame = nb::steal(reinterpret_cast<PyObject*>(PyFrame_GetBack(running)));
     }
-    Py_DECREF(code);
-    PyFrameObject* outer = PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = outer;
+    return "";
   }
-  Py_XDECREF(frame);
-  return line;
+
+ private:
+  struct File {
+    Held code;  // so that no other one gets its address
+    std::string name;
+    bool is_ours;
+    std::unordered_map<int, std::string> lines{};
+  };
+  static int place_in(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030b0000
+    return PyFrame_GetLasti(frame);
+#else
+    return frame->f_lasti;
+#endif
+  }
+
+  File& file_of(const nb::object& code) {
+    auto found = files_.find(code.ptr());
+    if (found != files_.end()) return found->second;
+    static const std::string package =
+        nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
+    std::string name = nb::cast<std::string>(code.attr("co_filename"));
+    bool is_ours = name.starts_with(package);
+    return files_.try_emplace(code.ptr(), File{Held(code), std::move(name), is_ours}).first->second;
+  }
+  static const std::string& line_of(File& file, PyFrameObject* frame) {
+    std::string& line = file.lines[place_in(frame)];
+    if (line.empty()) line = fmt::format("{}:{}", file.name, PyFrame_GetLineNumber(frame));
+    return line;
+  }
+
+  std::unordered_map<PyObject*, File> files_;
+};
+
+Callback<std::string()> user_lines() {
+  return [lines = std::make_shared<UserLines>()] { return lines->now(); };
 }
 
 // A Python function of a list of tensors that returns one.
@@ -93,8 +128,15 @@ struct PythonBackend {
   void* face() const { return compiler.face(); }
 };
 
+bool is_named(const nb::object& compiler, const char* name) {
+  return nb::isinstance<nb::str>(compiler) && nb::cast<std::string>(compiler) == name;
+}
+
 compiler::Backend backend_of(const nb::object& compiler) {
-  if (compiler.is_none()) return {};
+  // These two are the library's own, which the cache knows.
+  if (compiler.is_none() || is_named(compiler, "default") || is_named(compiler, "native")) {
+    return {};
+  }
   if (nb::isinstance<nb::str>(compiler)) {
     return compiler::backend_named(nb::cast<std::string>(compiler));
   }
@@ -120,16 +162,35 @@ capture::OnLift on_lift_of(const nb::object& lift) {
 
 using compiler::Version;
 
-void make_version(Version* self, nb::object body, nb::object arguments, nb::object types,
-                  std::vector<std::string> names, nb::object lift, nb::object forward,
-                  nb::object backward, const std::string& partition) {
-  capture::TraceOptions trace{std::move(names), on_lift_of(lift), user_line};
-  compiler::KernelOptions options{backend_of(forward), backend_of(backward),
-                                  partition_of(partition)};
-  options.partition_name = partition;
-  new (self) Version(PythonBody{Held(body), Held(types)}, tensors_of(arguments.ptr(), "capture"),
-                     trace, options);
+// What a version is made of, as Python says it.
+struct VersionOf {
+  PythonBody body;
+  Tensors arguments;
+  capture::TraceOptions trace;
+  compiler::KernelOptions options;
+
+  VersionOf(nb::object body, nb::object arguments, nb::object types, std::vector<std::string> names,
+            nb::object lift, nb::object forward, nb::object backward, const std::string& partition)
+      : body{Held(body), Held(types)},
+        arguments(tensors_of(arguments.ptr(), "capture")),
+        trace{std::move(names), on_lift_of(lift), user_lines()},
+        options{backend_of(forward), backend_of(backward), partition_of(partition)} {
+    options.partition_name = partition;
+    options.native = is_named(forward, "native");
+  }
+};
+
+template <class... Args>
+void make_version(Version* self, Args... args) {
+  VersionOf of(std::move(args)...);
+  new (self) Version(of.body, of.arguments, of.trace, of.options);
   self->forget_lifted();
+}
+
+template <class... Args>
+std::string cache_key(Args... args) {
+  VersionOf of(std::move(args)...);
+  return Version::cache_key(of.body, of.arguments, of.trace, of.options);
 }
 
 Tensors run_graph(const PythonGraph& graph, const nb::args& args) {
@@ -212,9 +273,19 @@ void add_graph(nb::module_& module) {
 void add_capture(nb::module_& module) {
   add_graph(module);
   nb::class_<Version>(module, "Version")
-      .def("__init__", make_version, nb::arg("body"), nb::arg("arguments"), nb::arg("types"),
-           nb::arg("names"), nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
+      .def("__init__",
+           make_version<nb::object, nb::object, nb::object, std::vector<std::string>, nb::object,
+                        nb::object, nb::object, std::string>,
+           nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
+           nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
            nb::arg("partition"))
+      .def_static("cache_key",
+                  cache_key<nb::object, nb::object, nb::object, std::vector<std::string>,
+                            nb::object, nb::object, nb::object, std::string>,
+                  nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
+                  nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
+                  nb::arg("partition"))
+      .def_prop_ro("runs_code_of_user", &Version::runs_code_of_user)
       .def_prop_ro("lifted",
                    [](const Version& self) {
                      nb::list result;

@@ -46,6 +46,9 @@ TEST(BuildId, names_the_library_and_the_program_that_hold_an_address) {
   EXPECT_EQ(build_id().size(), 40u);
   static int here;
   EXPECT_NE(build_id_of(&here), build_id());
+  EXPECT_FALSE(is_in_this_library(&here));
+  EXPECT_FALSE(is_in_this_library(nullptr));
+  EXPECT_TRUE(is_in_this_library(reinterpret_cast<const void*>(&fg::build_id)));
   EXPECT_EQ(build_id_of(nullptr), "");
 }
 

@@ -216,3 +216,59 @@ def test_half_precision_and_empty_tensors():
     for dtype in (fg.float16, fg.bfloat16, fg.float32):
         agrees(lambda x: (x * 2).sin().sum(), [plain(3, dtype=dtype)])
     agrees(lambda x: (x * 2, x.sum(), x.t(), x.mean(0)), [fg.ones(0, 3)], [fg.ones(3, 0)])
+
+
+FACTOR = 1.0
+
+
+class Scaled(fg.autograd.Function):
+    """Reads a global in its backward, and another in its forward."""
+
+    @staticmethod
+    def forward(ctx, x):
+        return x * OFFSET
+
+    @staticmethod
+    def backward(ctx, g):
+        return helped(g)
+
+
+def helped(g):
+    return g * FACTOR
+
+
+def hooked(x):
+    y = x * 2
+    y.register_hook(lambda g: g * FACTOR)
+    return y
+
+
+@pytest.mark.parametrize("function", [Scaled.apply, hooked, lambda x: Scaled.apply(x) + hooked(x)])
+@pytest.mark.parametrize("numbers", [(2.0, 3.0, 4.0, 5.0, 2.0), (2, 3, 4, 2)])
+def test_what_a_custom_function_and_a_hook_read_is_read_again(function, numbers):
+    # A float that changes becomes an input of the forward; a backward that reads it is traced
+    # later, when it is a number.
+    global FACTOR, OFFSET
+    compiled = fg.compile(function, fullgraph=True)
+    for FACTOR in numbers:
+        for OFFSET in (1.5, 2.5):
+            seen = []
+            for run in (function, compiled):
+                x = leaf(3)
+                result = run(x)
+                result.sum().backward()
+                seen.append((result.tolist(), x.grad.tolist()))
+            assert seen[0] == seen[1]
+
+
+def test_a_replaced_backward_is_another_one():
+    class Replaced(fg.autograd.Function):
+        forward = staticmethod(lambda ctx, x: x * 2)
+        backward = staticmethod(lambda ctx, g: g * 2)
+
+    compiled = fg.compile(lambda x: Replaced.apply(x), fullgraph=True)
+    for factor in (2, 3):
+        Replaced.backward = staticmethod(lambda ctx, g, factor=factor: g * factor)
+        x = leaf(3)
+        compiled(x).sum().backward()
+        assert x.grad.tolist() == [factor] * 3

@@ -64,6 +64,8 @@ class Function(_C.FunctionBase, metaclass=FunctionMeta):
 
     clear_saved_tensors_on_access = False
     boxed_grads_call = False
+    _called_when_captured = ("forward", "setup_context", "backward", "vjp", "jvp",
+                             "clear_saved_tensors_on_access", "boxed_grads_call")
 
     def __init__(self, *args, **kwargs):
         warnings.warn(f"{type(self)} should not be instantiated. Methods on autograd functions are "

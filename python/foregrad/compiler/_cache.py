@@ -3,6 +3,18 @@
 from foregrad import _C
 
 
+def cache_key(function, *args, **kwargs):
+    """The key of the cache for a call of a compiled function or step; compiles nothing.
+
+    It is the one that `foregrad cache ls` shows once the call was made. A plain function counts as
+    compile() of it. What is not cached is an error that says why.
+    """
+    if not hasattr(function, "cache_key"):
+        from foregrad.compiler._compile import compile
+        function = compile(function, fullgraph=True)
+    return function.cache_key(*args, **kwargs)
+
+
 def cache_stats():
     """What the cache did in this process: hits, misses, what was saved, bypasses by reason."""
     return _C.cache_stats()

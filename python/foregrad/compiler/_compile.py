@@ -177,17 +177,25 @@ class Compiled:
         return self.fixed.learn(call.structure, len(call.given.floats),
                                 [i - arguments for i in asked if i >= arguments])
 
-    def make(self, call):
-        """A version for a call, and the inputs that the call gives it."""
+    def snapshot(self, call):
+        """What the function reads beside its arguments."""
         names = {id(thing): name for thing, name in object_names(self.function, call.arguments)}
         snapshot = Snapshot([self.function, *call.given.objects], self.moving, names)
         self.order = list(snapshot.places)
+        return snapshot
+
+    def make(self, call):
+        """A version for a call, and the inputs that the call gives it."""
+        snapshot = self.snapshot(call)
         inputs = call.inputs + [_C.number_tensor(value) for value in snapshot.floats]
         entry = _C.Entry(call.key, sorted(call.fixed), snapshot.reads, call.given.tensors,
                          snapshot.tensors)
         _check_types(inputs)
         try:
-            version, result = self.trace(call, inputs, snapshot)
+            version, result = self.trace(call, inputs, snapshot, _C.Version)
+            if snapshot.places and version.runs_code_of_user:
+                # It may read those floats when its gradient is traced, as what they are then.
+                raise CaptureError("a float changes that a backward or a hook may read")
             if _C.asked_inputs():  # and the function caught the exception
                 raise CaptureError("the value of a float is asked for while it is captured")
             if snapshot.holds_abstract():
@@ -199,14 +207,35 @@ class Compiled:
         entry.finish(version, result)
         return entry, inputs + [snapshot.tensors[i] for i in version.lifted]
 
-    def trace(self, call, inputs, snapshot):
+    def cache_key(self, *args, **kwargs):
+        """The key under which the cache has, or would have, the forward of a call."""
+        with self.lock:
+            while True:
+                call = Call(args, kwargs, self.fixed)
+                try:
+                    _C.take_asked_inputs()
+                    return self.make_key(call)
+                except Exception:
+                    if not self.learn(call):
+                        raise
+
+    def make_key(self, call):
+        snapshot = self.snapshot(call)
+        inputs = call.inputs + [_C.number_tensor(value) for value in snapshot.floats]
+        _check_types(inputs)
+        try:
+            return self.trace(call, inputs, snapshot, _C.Version.cache_key)[0]
+        finally:
+            snapshot.restore()
+
+    def trace(self, call, inputs, snapshot, make):
         results = []
         body = Body(self.function, call, results, snapshot.places)
         names = input_names(self.function, call.arguments, call.fixed, snapshot.float_names)
-        version = _C.Version(body, inputs, [type(tensor) for tensor in inputs], names,
-                             Lift(snapshot.tensors, snapshot.tensor_names), self.forward,
-                             self.backward, self.partition)
-        return version, results[0]
+        made = make(body, inputs, [type(tensor) for tensor in inputs], names,
+                    Lift(snapshot.tensors, snapshot.tensor_names), self.forward, self.backward,
+                    self.partition)
+        return made, results[0]
 
     def refuse_call(self, error):
         """What capture refuses runs eagerly; said once, with the line that stood in the way."""
@@ -278,6 +307,7 @@ def callable_of(compiled):
     made = functools.update_wrapper(_C.compiled_function(compiled), function, updated=updated)
     made.compiled = compiled
     made.explain, made.graphs = compiled.explain, compiled.graphs
+    made.cache_key = compiled.cache_key
     made._captured_function = function  # what another function that calls this one reads
     return made
 
@@ -297,6 +327,9 @@ class CompiledObject:
 
     def graphs(self):
         return self._compiled.graphs()
+
+    def cache_key(self, *args, **kwargs):
+        return self._compiled.cache_key(*args, **kwargs)
 
     def __getattr__(self, name):
         return getattr(self._orig_mod, name)

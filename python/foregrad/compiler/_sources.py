@@ -137,6 +137,9 @@ class Snapshot:
             return
         self._seen[id(value)] = value
         if isinstance(value, _OPAQUE):
+            of = getattr(value, "__self__", None)
+            if isinstance(of, (type, list, dict, set)):  # the apply of a Function, a list's index
+                self._go_on(of, "self")
             return
         if isinstance(value, types.FunctionType):
             self._visit_function(value)
@@ -220,6 +223,7 @@ class Snapshot:
         kind = value if isinstance(value, type) else type(value)
         for more in getattr(kind, "_read_when_captured", ()):
             self._queue.append(more)
+        called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self._originals.append((attributes, dict(attributes)))
@@ -243,5 +247,6 @@ class Snapshot:
                         self._add("attribute", value, name)
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
-                elif name in self.names or (name.startswith("__") and callable(member)):
+                elif (name in self.names or name in called
+                      or (name.startswith("__") and callable(member))):
                     self._add("class_entry", base, name)

@@ -112,6 +112,12 @@ class CompiledStep:
         self._state.advance(updated)
         return result
 
+    def cache_key(self, *args, **kwargs):
+        """The key under which the cache has, or would have, the program of a call."""
+        clip = _C.step_clip(self.clip_norm, self.clip_value, self.error_if_nonfinite)
+        self._state.set_optimizers(self._optimizers())
+        return self._run.cache_key(self._state.next_rules(), clip, args, kwargs)
+
     def _optimizers(self):
         return [_native(self._kind, {name: group[name] for name in self._settings})
                 for group in self.param_groups]

@@ -121,6 +121,11 @@ std::string build_object(const std::vector<NamedKernel>& kernels, Level level) {
 }  // namespace
 }  // namespace fg::codegen
 
+// Of which sources this is; the main library takes no other.
+extern "C" __attribute__((visibility("default"))) const char* foregrad_generator() {
+  return FOREGRAD_GENERATOR;
+}
+
 extern "C" __attribute__((visibility("default"))) std::string* foregrad_build_object(
     const std::vector<fg::codegen::NamedKernel>* kernels, fg::Level level) {
   return new std::string(fg::codegen::build_object(*kernels, level));
