@@ -161,7 +161,7 @@ class Snapshot:
             self._visit_dict(value, value)
         elif isinstance(value, (set, frozenset)):
             self._originals.append((value, set(value)))
-            self._add("members", value)
+            self._visit_keys(value)
         elif isinstance(value, bytearray):
             self._add("bytes", value)
         elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
@@ -185,9 +185,17 @@ class Snapshot:
 
     def _visit_dict(self, value, keys, part=False):
         if not part:
-            self._add("keys", value)
+            self._visit_keys(value)
         for key in list(keys):
             self._add("entry", value, key)
+
+    def _visit_keys(self, value):
+        self._reads.append(("keys", value, None, "each", _C.read("keys", value, None)))
+        for key in value:
+            if isinstance(key, Tensor):
+                raise Unreadable("the function reads a dictionary or set whose keys are tensors; "
+                                 "use a list of pairs")
+            self._queue.append(key)  # which may have attributes
 
     def _names_of(self, code):
         names = set(code.co_names)
