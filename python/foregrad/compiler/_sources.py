@@ -20,6 +20,9 @@ _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDesc
 # Names that reach attributes whose names the code does not mention.
 _REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
                 "__getattribute__", "__getattr__"}
+# What runs when an object is made, not when it is used; and names that reach an object's class.
+_MAKES = {"__init__", "__new__"}
+_REACHES_CLASS = {"type", "__class__"} | _REACHES_ALL
 
 
 class Unreadable(RuntimeError):
@@ -242,6 +245,11 @@ class Snapshot:
                 for name in self.names:
                     if name in attributes or hasattr(kind, name):
                         self._add("entry", attributes, name)
+        self._visit_class(value, kind)
+
+    def _visit_class(self, value, kind):
+        """What a class has that code mentions, or that runs without being mentioned."""
+        makes = value is kind or self.names & _REACHES_CLASS
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
                 continue
@@ -251,5 +259,6 @@ class Snapshot:
                         self._add("attribute", value, name)
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
-                elif name in self.names or (name.startswith("__") and callable(member)):
+                elif name in self.names or (name.startswith("__") and callable(member)
+                                            and (makes or name not in _MAKES)):
                     self._add("class_entry", base, name)
