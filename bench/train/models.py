@@ -30,15 +30,20 @@ class Mlp:
 
 class Gpt:
     LAYERS, WIDTH, HEADS, CONTEXT, BATCH, WORDS = 6, 384, 6, 128, 8, 96
-    shapes = {"token": (WORDS, WIDTH), "place": (CONTEXT, WIDTH), "norm.w": (WIDTH,),
-              "norm.b": (WIDTH,), "head": (WORDS, WIDTH)}
-    for _i in range(LAYERS):
-        shapes |= {f"{_i}.norm1.w": (WIDTH,), f"{_i}.norm1.b": (WIDTH,),
-                   f"{_i}.qkv.w": (3 * WIDTH, WIDTH), f"{_i}.qkv.b": (3 * WIDTH,),
-                   f"{_i}.out.w": (WIDTH, WIDTH), f"{_i}.out.b": (WIDTH,),
-                   f"{_i}.norm2.w": (WIDTH,), f"{_i}.norm2.b": (WIDTH,),
-                   f"{_i}.up.w": (4 * WIDTH, WIDTH), f"{_i}.up.b": (4 * WIDTH,),
-                   f"{_i}.down.w": (WIDTH, 4 * WIDTH), f"{_i}.down.b": (WIDTH,)}
+
+    def shapes_of(layers, width, context, words):
+        shapes = {"token": (words, width), "place": (context, width), "norm.w": (width,),
+                  "norm.b": (width,), "head": (words, width)}
+        for i in range(layers):
+            shapes |= {f"{i}.norm1.w": (width,), f"{i}.norm1.b": (width,),
+                       f"{i}.qkv.w": (3 * width, width), f"{i}.qkv.b": (3 * width,),
+                       f"{i}.out.w": (width, width), f"{i}.out.b": (width,),
+                       f"{i}.norm2.w": (width,), f"{i}.norm2.b": (width,),
+                       f"{i}.up.w": (4 * width, width), f"{i}.up.b": (4 * width,),
+                       f"{i}.down.w": (width, 4 * width), f"{i}.down.b": (width,)}
+        return shapes
+
+    shapes = shapes_of(LAYERS, WIDTH, CONTEXT, WORDS)
 
     def data(g):
         words = g.integers(0, Gpt.WORDS, (Gpt.BATCH, Gpt.CONTEXT + 1))

@@ -103,8 +103,9 @@ class ModuleHolder {
   ModuleHolder(std::nullptr_t) {}                                                // NOLINT
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
   template <class First, class... Rest>
-    requires(!std::is_base_of_v<ModuleHolder, std::decay_t<First>> &&
-             !std::is_convertible_v<First, std::shared_ptr<Contained>>)
+    requires(sizeof...(Rest) > 0 ||  // one handle alone is copied
+             (!std::is_base_of_v<ModuleHolder, std::decay_t<First>> &&
+              !std::is_convertible_v<First, std::shared_ptr<Contained>>))
   explicit ModuleHolder(First&& first, Rest&&... rest)
       : impl_(
             std::make_shared<Contained>(std::forward<First>(first), std::forward<Rest>(rest)...)) {}

@@ -28,14 +28,11 @@ constexpr std::pair<std::string_view, How> kHows[] = {{"item", How::item},
                                                       {"class_entry", How::class_entry},
                                                       {"length", How::length},
                                                       {"keys", How::keys},
-                                                      {"members", How::members},
                                                       {"bytes", How::bytes},
                                                       {"elements", How::elements}};
-constexpr std::pair<std::string_view, Expected> kExpected[] = {{"same", Expected::same},
-                                                               {"tensor", Expected::tensor},
-                                                               {"bits", Expected::bits},
-                                                               {"moving", Expected::moving},
-                                                               {"value", Expected::value}};
+constexpr std::pair<std::string_view, Expected> kExpected[] = {
+    {"same", Expected::same},     {"tensor", Expected::tensor}, {"bits", Expected::bits},
+    {"moving", Expected::moving}, {"value", Expected::value},   {"each", Expected::each}};
 
 template <class Names>
 auto named(const Names& names, nb::handle name) {
@@ -102,8 +99,6 @@ PyObject* read_raw(How how, PyObject* holder, PyObject* key) {
     }
     case How::keys:
       return PySequence_Tuple(holder);
-    case How::members:
-      return PyFrozenSet_New(holder);
     case How::bytes:
       return PyBytes_FromObject(holder);
     case How::elements:
@@ -141,6 +136,28 @@ bool same_value(PyObject* value, PyObject* expected) {
   return same == 1;
 }
 
+bool same_items(PyObject* value, PyObject* expected);
+
+// Of keys and members. Objects may answer `==` with anything, and are compared by what they are.
+bool same_item(PyObject* value, PyObject* expected) {
+  if (value == expected) return true;
+  if (Py_TYPE(value) != Py_TYPE(expected)) return false;
+  if (PyFloat_CheckExact(value))
+    return same_bits(PyFloat_AS_DOUBLE(value), PyFloat_AS_DOUBLE(expected));
+  if (PyTuple_CheckExact(value)) return same_items(value, expected);
+  bool plain = PyUnicode_CheckExact(value) || PyLong_CheckExact(value) || PyBytes_CheckExact(value);
+  return plain && same_value(value, expected);
+}
+
+bool same_items(PyObject* value, PyObject* expected) {
+  Py_ssize_t count = PyTuple_GET_SIZE(expected);
+  if (PyTuple_GET_SIZE(value) != count) return false;
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (!same_item(PyTuple_GET_ITEM(value, i), PyTuple_GET_ITEM(expected, i))) return false;
+  }
+  return true;
+}
+
 // Whether the keys of a plain dictionary are those of a tuple, in its order.
 bool has_keys(PyObject* dictionary, PyObject* keys) {
   Py_ssize_t count = PyTuple_GET_SIZE(keys), at = 0;
@@ -148,8 +165,7 @@ bool has_keys(PyObject* dictionary, PyObject* keys) {
   PyObject* key = nullptr;
   for (Py_ssize_t i = 0; i < count; i++) {
     if (!PyDict_Next(dictionary, &at, &key, nullptr)) return false;
-    nb::object held = nb::borrow(key);
-    if (!same_value(held.ptr(), PyTuple_GET_ITEM(keys, i))) return false;
+    if (!same_item(key, PyTuple_GET_ITEM(keys, i))) return false;
   }
   return true;
 }
@@ -171,6 +187,8 @@ bool holds(const Read& read, PyObject* value, Found& found) {
       return true;
     case Expected::value:
       return same_value(value, read.value);
+    case Expected::each:
+      return PyTuple_CheckExact(value) && same_items(value, read.value);
   }
   return false;
 }
@@ -188,6 +206,7 @@ std::string what_differs(const Read& read, PyObject* value) {
     case Expected::moving:
       return "is no float any more";
     case Expected::value:
+    case Expected::each:
       return "is " + shown(value) + ", not " + shown(read.value);
   }
   return "";
@@ -261,8 +280,8 @@ bool Reads::again(Found& found, Why* why) const {
   found.tensors.reserve(tensors_);
   found.floats.resize(floats_);
   for (const Read& one : reads_) {
-    bool keys = one.how == How::keys && one.expected == Expected::value;
-    if (keys && PyDict_CheckExact(one.holder) && has_keys(one.holder, one.value)) continue;
+    bool keys = one.how == How::keys && PyDict_CheckExact(one.holder);
+    if (keys && has_keys(one.holder, one.value)) continue;
     nb::object value = read(one.how, one.holder, one.key);
     if (holds(one, value.ptr(), found)) continue;
     if (why) *why = explain(one, value.ptr());

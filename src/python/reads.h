@@ -15,8 +15,7 @@ struct Read {
     attribute,        // there may be none
     class_entry,      // of the dictionary of a class
     length,           // the rest asks about the holder itself
-    keys,             // in order
-    members,          // of a set
+    keys,             // of a dictionary, members of a set; in order
     bytes,            // of a bytearray
     elements,         // of a numpy array, with its type and shape
     code,             // of a function
@@ -29,6 +28,7 @@ struct Read {
     bits,    // of a float: NaN and both zeros
     moving,  // any float: it is an input
     value,   // of its type, and equal
+    each,    // of a tuple: the very object, or a value that is equal
   };
   How how;
   Expected expected;

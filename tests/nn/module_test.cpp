@@ -128,6 +128,18 @@ TEST(Sequential, CallsOneAfterTheOtherAndHasPlaces) {
   EXPECT_EQ(model->named_children().keys(), (Names{"first", "1", "2"}));
 }
 
+TEST(Sequential, TakesOneThatComesFirst) {
+  manual_seed(0);
+  nn::Sequential inner(nn::Linear(2, 3), nn::Tanh());
+  nn::Sequential outer(inner, nn::Linear(3, 1)), same(inner);
+  EXPECT_EQ(outer->named_parameters().keys(),
+            (std::vector<std::string>{"0.0.weight", "0.0.bias", "1.weight", "1.bias"}));
+  Tensor x = ones({4, 2});
+  EXPECT_TRUE(
+      equal(outer(x), std::static_pointer_cast<nn::LinearImpl>(outer[1])->forward(inner(x))));
+  EXPECT_EQ(same.ptr(), inner.ptr());  // one alone is the handle itself
+}
+
 TEST(ModuleList, GivesModulesAsWhatTheyAre) {
   nn::ModuleList list;
   for (int i = 0; i < 3; i++) list->push_back(nn::Linear(2, 2));

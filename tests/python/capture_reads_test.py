@@ -272,3 +272,64 @@ def test_a_replaced_backward_is_another_one():
         x = leaf(3)
         compiled(x).sum().backward()
         assert x.grad.tolist() == [factor] * 3
+
+
+class Key:
+    """Is hashed by what it is, and has something to read."""
+
+    def __init__(self, factor):
+        self.factor = factor
+
+
+@pytest.mark.parametrize("key", [int, 1.5, (1, 2.5), Key(2), -0.0, math.nan, "name", None, b"b"])
+def test_dictionaries_and_sets_with_any_keys(key):
+    table, members = {key: 2}, {key}
+    f = fg.compile(lambda x: x * table[key] + len(members), fullgraph=True)
+    for expected in (3.0, 3.0):
+        assert f(plain(1)).item() == plain(1).item() * 2 + expected - 2
+    table[key] = 5
+    assert f(plain(1)).item() == plain(1).item() * 5 + 1
+    members.add("more")
+    assert f(plain(1)).item() == plain(1).item() * 5 + 2
+
+
+def test_what_keys_of_a_dictionary_have():
+    key = Key(2)
+    table = {key: "unread"}
+    f = fg.compile(lambda x: x * next(iter(table)).factor, fullgraph=True)
+    assert f(fg.ones(1)).item() == 2
+    key.factor = 3
+    assert f(fg.ones(1)).item() == 3
+    table[Key(4)] = table.pop(key)
+    assert f(fg.ones(1)).item() == 4
+
+
+def test_keys_that_differ_though_they_are_equal():
+    table = {1: "a"}
+    f = fg.compile(lambda x: x * (2 if type(next(iter(table))) is int else 3), fullgraph=True)
+    assert f(fg.ones(1)).item() == 2
+    table.clear()
+    table[1.0] = "a"
+    assert f(fg.ones(1)).item() == 3
+
+
+def test_keys_that_are_put_back():
+    table = {("a", 1): 2}
+    f = fg.compile(lambda x: x * table["a", 1], fullgraph=True)
+    before = fg.compiler.counters.captured
+    for _ in range(3):
+        assert f(fg.ones(1)).item() == 2
+        table[tuple(["a", 1])] = table.pop(("a", 1))
+    assert fg.compiler.counters.captured == before + 1
+
+
+def test_tensors_as_keys_are_refused_and_run_eagerly():
+    weight = plain(3)
+    table = {weight: 2.0}
+
+    def f(x):
+        return sum((x * t).sum() * factor for t, factor in table.items())
+
+    agrees(f, [plain(3)], [leaf(3)])
+    with pytest.raises(RuntimeError, match="keys are tensors; use a list of pairs"):
+        fg.compile(f, fullgraph=True)(plain(3))

@@ -20,6 +20,9 @@ _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDesc
 # Names that reach attributes whose names the code does not mention.
 _REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
                 "__getattribute__", "__getattr__"}
+# What runs when an object is made, not when it is used; and names that reach an object's class.
+_MAKES = {"__init__", "__new__"}
+_REACHES_CLASS = {"type", "__class__"} | _REACHES_ALL
 
 
 class Unreadable(RuntimeError):
@@ -164,7 +167,7 @@ class Snapshot:
             self._visit_dict(value, value)
         elif isinstance(value, (set, frozenset)):
             self._originals.append((value, set(value)))
-            self._add("members", value)
+            self._visit_keys(value)
         elif isinstance(value, bytearray):
             self._add("bytes", value)
         elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
@@ -188,9 +191,17 @@ class Snapshot:
 
     def _visit_dict(self, value, keys, part=False):
         if not part:
-            self._add("keys", value)
+            self._visit_keys(value)
         for key in list(keys):
             self._add("entry", value, key)
+
+    def _visit_keys(self, value):
+        self._reads.append(("keys", value, None, "each", _C.read("keys", value, None)))
+        for key in value:
+            if isinstance(key, Tensor):
+                raise Unreadable("the function reads a dictionary or set whose keys are tensors; "
+                                 "use a list of pairs")
+            self._queue.append(key)  # which may have attributes
 
     def _names_of(self, code):
         names = set(code.co_names)
@@ -238,6 +249,11 @@ class Snapshot:
                 for name in self.names:
                     if name in attributes or hasattr(kind, name):
                         self._add("entry", attributes, name)
+        self._visit_class(value, kind)
+
+    def _visit_class(self, value, kind):
+        """What a class has that code mentions, or that runs without being mentioned."""
+        makes = value is kind or self.names & _REACHES_CLASS
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
                 continue
@@ -248,5 +264,6 @@ class Snapshot:
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
                 elif (name in self.names or name in called
-                      or (name.startswith("__") and callable(member))):
+                      or (name.startswith("__") and callable(member)
+                          and (makes or name not in _MAKES))):
                     self._add("class_entry", base, name)
