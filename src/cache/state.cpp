@@ -218,8 +218,21 @@ void after_fork_in_child() {
   after_fork_in_parent();
 }
 
+void log_stats(const Stats& stats) {
+  uint64_t bypasses = 0, failures = 0;
+  for (const auto& [reason, count] : stats.bypasses) bypasses += count;
+  for (const auto& [reason, count] : stats.failures) failures += count;
+  logging::write<
+      "this process: {} hits ({} in memory, {} local, {} remote), {} misses, {} saved, {} saved "
+      "remotely, {} bypasses, {} failures">(
+      logging::Topic::cache, stats.hits(), stats.memory_hits, stats.local_hits, stats.remote_hits,
+      stats.misses + stats.guard_misses, stats.saved, stats.saved_remotely, bypasses, failures);
+}
+
 void send_the_rest() {
-  if (current().state) flush(2);
+  if (!current().state) return;
+  flush(2);
+  if (logging::enabled(logging::Topic::cache)) log_stats(stats());
 }
 
 void prepare_once() {

@@ -14,6 +14,18 @@ static nb::dict dict_of(const std::map<std::string, uint64_t>& counts) {
   return result;
 }
 
+static nb::dict dict_of(const cache::Lookup& lookup) {
+  nb::dict fields, result;
+  for (const cache::Field& field : lookup.fields) fields[field.name.c_str()] = field.value;
+  result["outcome"] = name(lookup.outcome);
+  result["key"] = lookup.key;
+  result["reason"] = lookup.reason;
+  result["microseconds"] = lookup.microseconds;
+  result["waited"] = lookup.waited;
+  result["fields"] = fields;
+  return result;
+}
+
 static nb::dict stats() {
   cache::Stats now = cache::stats();
   nb::dict result;
@@ -30,6 +42,9 @@ static nb::dict stats() {
   result["milliseconds_saved"] = now.milliseconds_saved;
   result["bypasses"] = dict_of(now.bypasses);
   result["failures"] = dict_of(now.failures);
+  nb::list lookups;
+  for (const cache::Lookup& lookup : now.lookups) lookups.append(dict_of(lookup));
+  result["lookups"] = lookups;
   return result;
 }
 

@@ -1,4 +1,5 @@
-"""Two users, and what a warm process shows (rows A45, A52, A74, A77, G44, G45)."""
+"""Two users, and what a warm process shows (rows A45, A52, A65, A74, A77, A78, G44,
+G45, G50)."""
 
 import json
 import os
@@ -139,6 +140,25 @@ def test_keys_can_be_asked_for_without_compiling(cache):  # A74
         assert compiler.cache_stats()["misses"] == 3
     """)
     assert [key[:12] for key in keys] == re.findall(r"miss (\w{12}) in", log)
+
+
+def test_what_happened_is_recorded_and_said_at_the_end(cache):  # A65, A77, A78
+    source = """
+        f = fg.compile(lambda x: x.sin() * 2)
+        f(fg.ones(3)), fg.compile(lambda x: x.sin(), backend="interpreter")(fg.ones(3))
+        one, other = compiler.cache_stats()["lookups"]
+        assert one["key"] == f.cache_key(fg.ones(3)) and one["microseconds"] > 0
+        assert one["fields"]["kind"] == "forward" and one["fields"]["level"], one
+        assert other["key"] == "" and other["reason"] == "a back end of the user"
+        print(one["outcome"].replace(" ", "_"), other["outcome"])
+    """
+    ends = ["0 hits (0 in memory, 0 local, 0 remote), 1 misses, 1 saved",
+            "1 hits (0 in memory, 1 local, 0 remote), 0 misses, 0 saved"]
+    for outcome, end in zip(("miss", "hit_(local)"), ends):
+        said, log = cache(source)
+        assert said == [outcome, "bypass"]
+        assert log.splitlines()[-1] == (f"foregrad cache: this process: {end}, 0 saved remotely, "
+                                        "1 bypasses, 0 failures")
 
 
 def test_a_function_that_is_not_cached_has_no_key_and_says_why():

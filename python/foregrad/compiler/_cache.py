@@ -16,7 +16,11 @@ def cache_key(function, *args, **kwargs):
 
 
 def cache_stats():
-    """What the cache did in this process: hits, misses, what was saved, bypasses by reason."""
+    """What the cache did in this process: hits, misses, what was saved, bypasses by reason.
+
+    "lookups" are the last ones: outcome, key, reason of a bypass, microseconds, fields of the key
+    (of long ones their digests).
+    """
     return _C.cache_stats()
 
 
