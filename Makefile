@@ -6,6 +6,7 @@ PACKAGES := g++ cmake ninja-build ccache python3 libfmt-dev libmimalloc-dev libc
   libflatbuffers-dev flatbuffers-compiler libhiredis-dev libssl-dev redis-server openssl
 PYTHON_PACKAGES := python3-dev python3-venv
 CHECK_PACKAGES := clang-format-19 python3
+FUZZ_PACKAGES := clang-19 libclang-rt-19-dev
 JOBS ?= $(shell nproc)
 # What the thread sanitizer runs: the pool, the engine, captured functions. It cannot follow a fork, nor OpenMP,
 # and native code, which the cache keeps and pages explain, is not made under it.
@@ -46,6 +47,7 @@ run: packages build/release/CMakeCache.txt
 	@build/release/foregrad train $(ARGS)
 
 test: packages build/release/CMakeCache.txt
+	@tools/install_packages $(FUZZ_PACKAGES)
 	@$(call build,release)
 	@ctest --test-dir build/release --output-on-failure
 	@$(MAKE) --no-print-directory build/venv/installed
@@ -107,7 +109,7 @@ sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 # Ten minutes for each reader; `make test` gives each five seconds.
 FUZZ_SECONDS ?= 600
 fuzz: packages
-	@tools/install_packages clang-19 libclang-rt-19-dev
+	@tools/install_packages $(FUZZ_PACKAGES)
 	@tests/fuzz/run $(FUZZ_SECONDS)
 
 bench: packages build/release/CMakeCache.txt
