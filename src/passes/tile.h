@@ -10,7 +10,8 @@
 namespace fg::passes {
 
 struct TileLimits {
-  int64_t least_bytes;  // that groups make for each other alone: less stays in a cache anyway
+  int64_t least_bytes;  // of a value, and of all that groups make for each other alone: less stays
+                        // in a cache anyway
   int64_t tile_bytes;   // what a tile makes, at least one row of it
   int64_t row_bytes;    // longer rows are not worth it
   int64_t least_rows;   // fewer would not be enough for all threads
