@@ -8,7 +8,9 @@ import textwrap
 
 import pytest
 
-# Tests compile what they run; those of the cache name a folder of their own.
+# Tests compile what they run; those of the cache say how they want it.
+for name in [name for name in os.environ if name.startswith("FOREGRAD_CACHE_")]:
+    del os.environ[name]
 os.environ["FOREGRAD_CACHE"] = "0"
 
 
