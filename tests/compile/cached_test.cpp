@@ -1,7 +1,8 @@
 // Compiled functions and the cache: what hits, what must not, and that both give the same bits.
 // Rows A23, A45, A48, A52, A76, G3, G4, G15, G16.
-#include "capture/line.h"
 #include "tests/compile/cached.h"
+
+#include "capture/line.h"
 #include "tests/error_of.h"
 
 namespace fg {
