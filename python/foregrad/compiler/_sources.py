@@ -234,7 +234,6 @@ class Snapshot:
         kind = value if isinstance(value, type) else type(value)
         for more in getattr(kind, "_read_when_captured", ()):
             self._queue.append(more)
-        called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
             self._originals.append((attributes, dict(attributes)))
@@ -254,6 +253,7 @@ class Snapshot:
     def _visit_class(self, value, kind):
         """What a class has that code mentions, or that runs without being mentioned."""
         makes = value is kind or self.names & _REACHES_CLASS
+        called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
                 continue
