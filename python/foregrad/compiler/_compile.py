@@ -372,6 +372,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     captured. What cannot be captured runs eagerly, with one warning, unless fullgraph is True.
     backend: 'native' (compiled code, the default), 'interpreter' (the eager kernels one by one), or
     a compiler as aot_function takes it.
+    dynamic, mode and options are taken as PyTorch takes them and change nothing: every new size is
+    a version of its own, and there is one way to compile.
     """
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
