@@ -18,6 +18,9 @@ const format::Entry* root(const Bytes& content) { return format::GetEntry(conten
 
 using Builder = flatbuffers::FlatBufferBuilder;
 
+// Sections may hold numbers that are read where they are; as the schema says.
+constexpr size_t kSectionAlignment = 16;
+
 auto packed_fields(Builder& builder, const Key& key) {
   std::vector<flatbuffers::Offset<format::Field>> fields;
   for (const Field& field : key.fields) {
@@ -31,6 +34,7 @@ auto packed_sections(Builder& builder, const Entry& entry) {
   std::vector<flatbuffers::Offset<format::Section>> sections;
   for (const Section& section : entry.sections) {
     auto name = builder.CreateString(section.name);
+    builder.ForceVectorAlignment(section.bytes.size(), 1, kSectionAlignment);
     auto bytes = builder.CreateVector(reinterpret_cast<const uint8_t*>(section.bytes.data()),
                                       section.bytes.size());
     sections.push_back(format::CreateSection(builder, name, bytes));

@@ -61,6 +61,17 @@ TEST(CacheEntry, large_sections_are_not_copied) {
   EXPECT_LT(code.data(), content.view().data() + content.size());
 }
 
+TEST(CacheEntry, sections_are_aligned_for_buffers_inside_of_them) {
+  for (size_t size = 1; size < 40; size++) {
+    Key wanted = key(std::string(size, 'f'));
+    Entry read = unpack(
+        open_sealed(sealed(wanted, entry(std::string(size, 'c'))), wanted.digest(), kSecret));
+    for (const Section& section : read.sections) {
+      EXPECT_EQ(reinterpret_cast<uintptr_t>(section.bytes.data()) % 16, 0u);
+    }
+  }
+}
+
 TEST(CacheEntry, sections_outlive_the_content_they_came_from) {
   Key wanted = key("f");
   Entry read = unpack(open_sealed(sealed(wanted, entry("code")), wanted.digest(), kSecret));
