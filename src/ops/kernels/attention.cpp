@@ -71,7 +71,8 @@ struct ForwardHead {
                              key == 0});
     multiply_block<L, T>({scores.get(), kTileKeys, kTileKeys, 1},
                          {values.get() + key * kPanel, kPanel, kPanel * sizes.keys},
-                         {mixed, padded, key == 0 ? Into::set : Into::resume}, rows, padded, cols);
+                         {mixed, padded, key == 0 ? Into::set : Into::resume}, rows,
+                         std::min(padded, round_up_to(sizes.value_width, kPanel)), cols);
   }
 
   void attend_block(int64_t begin) {
