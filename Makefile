@@ -101,9 +101,9 @@ aarch64: packages $(GENERATED)
 
 sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,asan)
-	@ctest --test-dir build/asan --output-on-failure
+	@ctest --test-dir build/asan --output-on-failure -j $(JOBS)
 	@$(call build,tsan) --target $(TSAN_TESTS)
-	@GTEST_FILTER='$(TSAN_FILTER)' FOREGRAD_BACKEND=interpreter ctest --test-dir build/tsan --output-on-failure \
+	@GTEST_FILTER='$(TSAN_FILTER)' FOREGRAD_BACKEND=interpreter ctest --test-dir build/tsan --output-on-failure -j $(JOBS) \
 	  -R '^($(subst $() ,|,$(strip $(TSAN_TESTS))))$$'
 
 # Ten minutes for each reader; `make test` gives each five seconds.
