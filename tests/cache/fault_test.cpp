@@ -219,7 +219,7 @@ TEST(CacheFault, a_full_disk_is_a_miss_that_is_said_once) {
   EXPECT_EQ(umount2(disk.c_str(), MNT_DETACH), 0);
 }
 
-TEST(CacheFault, a_write_that_is_cut_short_is_a_miss) {
+TEST(CacheFault, a_write_of_a_forked_child_that_is_cut_short_is_a_miss) {
   TestCache cache;
   store(key("small"), entry("small"));
   int status = in_forked_child([&] {
