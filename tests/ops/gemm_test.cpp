@@ -314,6 +314,23 @@ TEST(Gemm, HalvesAreComputedInFloatAndRoundedOnce) {
   }
 }
 
+#ifdef __x86_64__
+TEST(Gemm, CountsFloatsBelowTheNormalNumbersAsZeroAndOnlyInside) {
+  volatile float least = std::numeric_limits<float>::min();
+  for (Level level : levels()) {
+    for (Size size : {Size{1, 1, 1}, Size{5, 40, 7}, Size{300, 300, 20}}) {
+      std::vector<float> a(size.m * size.k, least / 4), b(size.k * size.n, 1),
+          c(size.m * size.n, 1);
+      Product product{size.m,   size.n, size.k, {a.data(), size.k, 1}, {b.data(), size.n, 1},
+                      c.data(), size.n};
+      gemm(DType::f32, product, {}, level);
+      EXPECT_EQ(c, std::vector<float>(c.size(), 0)) << name(level);
+      EXPECT_GT(least / 4, 0);  // this thread has them as before
+    }
+  }
+}
+#endif
+
 TEST(Gemm, IntegersWrap) {
   for (Level level : levels()) {
     for (Size size : kSizes) {

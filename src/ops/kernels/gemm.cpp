@@ -11,6 +11,7 @@
 #include "base/fail.h"
 #include "base/interrupt.h"
 #include "base/pool.h"
+#include "ops/kernels/flush_denormals.h"
 #include "ops/kernels/gemm_add.h"
 #include "ops/kernels/gemm_block.h"
 #include "ops/kernels/gemm_dots.h"
@@ -241,9 +242,16 @@ void multiply_blocks(const Problem<S>& whole, Sums<ComputeType<S>> c) {
   }
 }
 
+// While sums of float32 are made: of float64 there are no such numbers in practice, and halves are
+// widened by a product with one.
+struct Nothing {};
+template <class S>
+using Flushing = std::conditional_t<std::is_same_v<S, float>, FlushDenormals, Nothing>;
+
 template <Level L, class S>
 void multiply_run(const Problem<S>& p) {
   using T = ComputeType<S>;
+  [[maybe_unused]] Flushing<S> flushing;
   if constexpr (std::is_same_v<S, T>) {
     if (p.c_col == 1 && p.m == 1 && p.b_k == 1 && p.n >= Registers<narrowed(L), T>::kLanes) {
       return multiply_along_k<L, T>({p.n, p.k, block_length(p.k), p.a, p.a_k, p.b, p.b_col, p.c});
@@ -322,6 +330,17 @@ void multiply_own(const Problem<S>& p, const OwnRight<S>& b, Sums<ComputeType<S>
   }
 }
 
+template <Level L, class S>
+void multiply_own_rows(const Problem<S>& p, const OwnRight<S>& b, Into into) {
+  [[maybe_unused]] Flushing<S> flushing;
+  if (p.c_col == 1) return multiply_own<L>(p, b, {p.c, p.c_row, into});
+  S* const sums = result_scratch.get<S>(p.m * p.n);
+  multiply_own<L>(p, b, {sums, p.n, Into::set});
+  for (int64_t j = 0; j < p.n; ++j) {
+    for (int64_t i = 0; i < p.m; ++i) p.c[i * p.c_row + j * p.c_col] = sums[i * p.n + j];
+  }
+}
+
 // Rows of c, block by block.
 template <Level L, class S>
 void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into into) {
@@ -331,16 +350,7 @@ void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into 
     poll_interrupt();  // what it runs may multiply, so b is looked at after it
     Problem<S> p = from(whole, row, 0, 0);
     p.m = std::min(most, whole.m - row);
-    const auto b = own_right<L>(p, length, call);
-    if (p.c_col == 1) {
-      multiply_own<L>(p, b, {p.c, p.c_row, into});
-    } else {
-      S* const sums = result_scratch.get<S>(p.m * p.n);
-      multiply_own<L>(p, b, {sums, p.n, Into::set});
-      for (int64_t j = 0; j < p.n; ++j) {
-        for (int64_t i = 0; i < p.m; ++i) p.c[i * p.c_row + j * p.c_col] = sums[i * p.n + j];
-      }
-    }
+    multiply_own_rows<L>(p, own_right<L>(p, length, call), into);
     add_self<L>(p);
   }
 }
@@ -431,7 +441,8 @@ void multiply_parts(const Problem<S>& whole, const Grid& grid, const Batch& batc
 // So few products that preparing them would take longer: one by one, in the same order.
 constexpr int64_t kTiny = 64;
 template <Level L, class S>
-void multiply_tiny(const Problem<S>& p) {
+void multiply_tiny_sums(const Problem<S>& p) {
+  [[maybe_unused]] Flushing<S> flushing;
   for (int64_t i = 0; i < p.m; ++i) {
     for (int64_t j = 0; j < p.n; ++j) {
       const S *a = p.a + i * p.a_row, *b = p.b + j * p.b_col;
@@ -440,6 +451,10 @@ void multiply_tiny(const Problem<S>& p) {
       p.c[i * p.c_row + j * p.c_col] = sum;
     }
   }
+}
+template <Level L, class S>
+void multiply_tiny(const Problem<S>& p) {
+  multiply_tiny_sums<L>(p);
   add_self<L>(p);
 }
 
