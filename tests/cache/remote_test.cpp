@@ -36,7 +36,7 @@ double seconds_of(const std::function<void()>& body) {
 }
 
 #define NEED_REDIS() \
-  if (!RedisServer::installed()) GTEST_SKIP() << "redis-server is not installed"
+  ASSERT_TRUE(RedisServer::installed()) << "redis-server is missing; make test installs it"
 
 }  // namespace
 
@@ -139,7 +139,7 @@ TEST(CacheRemote, users_passwords_and_databases_are_used) {
 
 TEST(CacheRemote, tls_checks_the_certificate) {
   NEED_REDIS();
-  if (!TlsRedisServer::installed()) GTEST_SKIP() << "the command openssl is not installed";
+  ASSERT_TRUE(TlsRedisServer::installed()) << "openssl is missing; make test installs it";
   TlsRedisServer redis;
   setenv("SSL_CERT_FILE", redis.certificate().c_str(), 1);
   {
