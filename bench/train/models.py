@@ -2,12 +2,12 @@
 
 A model is (shapes of parameters, data by numpy's generator, loss(torch, functional, p, data)).
 """
-import numpy
+import math
 
 
 def uniform(generator, shape):
     """As nn.Linear starts: by the number of inputs."""
-    bound = 1 / numpy.sqrt(shape[-1] if len(shape) < 4 else numpy.prod(shape[1:]))
+    bound = 1 / math.sqrt(shape[-1] if len(shape) < 4 else math.prod(shape[1:]))
     return generator.uniform(-bound, bound, shape).astype("float32")
 
 
@@ -121,7 +121,7 @@ class Pinn:
         u = Pinn.field(torch, f, p, x, t)
         u_x, u_t = torch.autograd.grad(u.sum(), (x, t), create_graph=True)
         u_xx, = torch.autograd.grad(u_x.sum(), (x,), create_graph=True)
-        residual = u_t + u * u_x - 0.01 / numpy.pi * u_xx
+        residual = u_t + u * u_x - 0.01 / math.pi * u_xx
         return (residual * residual).mean()
 
 
@@ -146,6 +146,7 @@ MODELS = {"mlp": Mlp, "gpt": Gpt, "cnn": Cnn, "pinn": Pinn, "rnn": Rnn}
 
 def start(name):
     """Parameters and data as numpy arrays, the same for everybody."""
+    import numpy  # here: bench/warm starts without it
     model, generator = MODELS[name], numpy.random.default_rng(7)
     parameters = {n: uniform(generator, s) if len(s) > 1 else
                   (numpy.ones(s, "float32") if n.endswith("n.w") or "norm" in n and "w" in n[-1]

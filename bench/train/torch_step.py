@@ -19,8 +19,8 @@ LR, BETA1, BETA2, EPS, DECAY = 1e-3, 0.9, 0.999, 1e-8, 0.01
 def begin(name):
     torch.set_num_threads(2)
     model, parameters, data = start(name)
-    p = {n: torch.from_numpy(a).requires_grad_() for n, a in parameters.items()}
-    return model, p, [torch.from_numpy(d) for d in data]
+    p = {n: torch.as_tensor(a).requires_grad_() for n, a in parameters.items()}
+    return model, p, [torch.as_tensor(d) for d in data]
 
 
 def eager_step(name):

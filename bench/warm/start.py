@@ -1,62 +1,57 @@
 """One start of a contender: the first finished training step of the GPT, then some more.
 
-Arguments: ours, torch or jax; a safetensors file with the parameters. Prints the seconds of the
-first call, the median of later ones, when the first step was finished, and its loss.
+Arguments: ours, torch or jax; safetensors files with the parameters and with the data, which
+everybody reads with the reader made for it. Prints the seconds of the first call, the median of
+later ones, when the first step was finished, and its loss. Until then nothing is loaded that the
+contender does not need.
 """
-import json
-import statistics
-import struct
+import os
 import sys
 import time
-from pathlib import Path
 
-import numpy
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "train"))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "train"))
 import models  # noqa: E402
 
 LATER = 5
 
 
-def read(path):
-    with open(path, "rb") as file:
-        length, = struct.unpack("<Q", file.read(8))
-        header = json.loads(file.read(length))
-        data = numpy.frombuffer(file.read(), "uint8")
-    header.pop("__metadata__", None)
-    return {n: data[i["data_offsets"][0]:i["data_offsets"][1]].view("float32")
-            .reshape(i["shape"]).copy() for n, i in header.items()}
+def ours():
+    from foregrad.safetensors import load_file
+    from ours import make_step
+    return load_file, make_step
 
 
-def start_from(path):
-    def start(name):
-        model = models.MODELS[name]
-        return model, read(path), model.data(numpy.random.default_rng(7))
-    return start
+def torch():
+    from safetensors.torch import load_file
+    from torch_step import compiled_step
+    return load_file, compiled_step
 
 
-def contender(name):
-    if name == "ours":
-        from ours import make_step
-    elif name == "jax":
-        from jax_step import make_step
-    else:
-        from torch_step import compiled_step as make_step
-    return make_step
+def jax():
+    from jax_step import make_step
+    from safetensors.numpy import load_file
+    return load_file, make_step
 
 
-def main(name, path):
-    models.start = start_from(path)  # before the contenders import it
-    step = contender(name)("gpt")
+def timed(step):
     begin = time.perf_counter()
     loss = step()
-    first, finished = time.perf_counter() - begin, time.time()
-    later = []
-    for _ in range(LATER):
-        begin = time.perf_counter()
-        step()
-        later.append(time.perf_counter() - begin)
-    print(json.dumps({"first": first, "later": statistics.median(later), "finished": finished,
+    return time.perf_counter() - begin, loss
+
+
+def main(name, weights, data):
+    def start(model):
+        found = load_file(data)
+        return models.MODELS[model], load_file(weights), [found["words"], found["targets"]]
+
+    models.start = start  # before the contenders import it
+    load_file, make_step = {"ours": ours, "torch": torch, "jax": jax}[name]()
+    step = make_step("gpt")
+    first, loss = timed(step)
+    finished = time.time()
+    later = sorted(timed(step)[0] for _ in range(LATER))
+    import json
+    print(json.dumps({"first": first, "later": later[LATER // 2], "finished": finished,
                       "loss": loss}), flush=True)
 
 

@@ -1,7 +1,6 @@
 """Methods of Tensor that are about Python: conversion, copies, pickling, printing, gradients."""
 
 import builtins
-import copy
 import warnings
 
 from foregrad import _C
@@ -443,9 +442,10 @@ def __deepcopy__(self, memo):
     if self.requires_grad:
         result.requires_grad_()
     memo[id(self)] = result
+    from copy import deepcopy  # whoever calls this has loaded it
     if self.grad is not None:
-        result.grad = copy.deepcopy(self.grad, memo)
-    result.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        result.grad = deepcopy(self.grad, memo)
+    result.__dict__.update(deepcopy(self.__dict__, memo))
     return result
 
 

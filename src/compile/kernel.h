@@ -39,6 +39,8 @@ class Kernel : public Counted {
   Tensors call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
                Ref<KernelNode>* made = nullptr);
 
+  // Compiles the forward, or finds it in the cache. Its graph is read from there when asked for.
+  void prepare(bool record) { forward(record); }
   const ir::Graph& forward_graph(bool record);
   int64_t work(bool record) { return forward(record).work; }  // about how many elements it computes
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/trace.h"
 #include "compile/stored_text.h"
 #include "ir/graph.h"
 
@@ -26,6 +27,7 @@ class LazyGraph {
 
   const ir::Graph& get() const {
     std::call_once(state_->once, [&] {
+      timing::Phase phase("read graph");
       state_->graph = ir::parse_graph(unpack_text(state_->packed));
       state_->graph.overwrites = state_->overwrites;
       state_->graph.consumable = std::move(state_->consumable);

@@ -115,7 +115,7 @@ void Version::capture(const capture::Body& body, const Tensors& arguments,
 }
 
 void Version::make(size_t arguments) {
-  kernel_->forward_graph(records_);  // captures the gradient too: what it refuses is refused now
+  kernel_->prepare(records_);  // captures the gradient too: what it refuses is refused now
   if (records_) {
     refuse_overwritten_views(*trace_, *kernel_);
     refuse_shown_data(*trace_, *kernel_);

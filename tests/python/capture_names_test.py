@@ -1,5 +1,6 @@
 """The inputs of a graph are called as the function's code calls them."""
 
+import functools
 import re
 
 import foregrad as fg
@@ -48,6 +49,20 @@ def test_one_tensor_in_two_places_has_its_first_name():
 
 def test_functions_that_do_not_say_what_they_take():
     assert names(fg.sin, plain(3)) == ["args[0]"]
+
+
+def test_functions_around_functions():
+    def f(a, b, *rest):
+        return a * b + sum(rest)
+
+    @functools.wraps(f)
+    def wrapped(*args):
+        return f(*args)
+
+    t = [plain(3, start=float(i)) for i in range(4)]
+    assert names(wrapped, *t) == ["a", "b", "rest[0]", "rest[1]"]
+    assert names(functools.partial(f, 2.0), *t) == ["b", "rest[0]", "rest[1]", "rest[2]"]
+    assert names(functools.partial(f, b=t[0]), t[1]) == ["a", "kwargs['b']"]
 
 
 def test_variables_and_attributes():

@@ -114,6 +114,20 @@ def test_importing_brings_few_modules(run_program):
     assert int(done.stdout) < 60
 
 
+def test_a_compiled_step_loads_no_slow_modules(run_program):
+    run_program("""
+        import sys
+        before = set(sys.modules)  # site may have loaded some
+        import foregrad as fg
+        from foregrad.compiler import AdamW, compile_step
+        x = fg.ones(3, requires_grad=True)
+        fg.compile(lambda a: a.sin())(x)
+        compile_step(lambda t: (x * t).sum(), [x], AdamW())(fg.ones(3))
+        slow = {"inspect", "dataclasses", "typing", "re", "enum", "ast", "threading", "numpy"}
+        assert not slow & (set(sys.modules) - before), slow & set(sys.modules)
+    """)
+
+
 def test_importing_warns_about_nothing(run_program):
     run_program("import foregrad", "-W", "error")
 

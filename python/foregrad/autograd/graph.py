@@ -1,7 +1,7 @@
 """The graph: nodes, gradient edges, versions, hooks of saved tensors and of new nodes."""
 
 import contextlib
-from typing import Any, NamedTuple, Optional
+from collections import namedtuple
 
 from foregrad import _C
 from foregrad._C import Node, SavedTensor  # noqa: F401
@@ -11,12 +11,10 @@ __all__ = ["Node", "GradientEdge", "get_gradient_edge", "increment_version", "sa
            "disable_saved_tensors_hooks", "node_creation_hook"]
 
 
-class GradientEdge(NamedTuple):
+class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", defaults=[None])):
     """A place in the graph: the output of a node."""
 
-    node: Any
-    output_nr: int
-    ownership_token: Optional[Any] = None
+    __slots__ = ()
 
 
 def get_gradient_edge(tensor):

@@ -1,13 +1,12 @@
 """compile(): a function that captures itself on its first call and runs what it captured."""
 
-import copy
 import functools
 import struct
 import sys
-import threading
 import types
 import warnings
 import weakref
+from _thread import RLock  # threading, which has it too, takes longer to load
 
 from foregrad import _C
 from foregrad.compiler._body import Body, CaptureError, Lift
@@ -73,7 +72,7 @@ class Compiled:
         self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # what differed from the versions that are there
         self.changed_places = []
-        self.lock = threading.RLock()
+        self.lock = RLock()
 
     def miss(self, *args, **kwargs):
         """A call for which no version was found."""
@@ -342,7 +341,8 @@ class CompiledObject:
 
     def __deepcopy__(self, memo):
         compiled = self._compiled.compiled
-        original = copy.deepcopy(self._orig_mod, memo)
+        from copy import deepcopy
+        original = deepcopy(self._orig_mod, memo)
         again = Compiled(original, compiled.fullgraph, compiled.forward, compiled.backward,
                          compiled.partition)
         return CompiledObject(original, callable_of(again))

@@ -1,25 +1,43 @@
 """What the inputs of a graph are called: as the function's own code calls them."""
 
-import inspect
+from functools import partial
+from types import FunctionType, MethodType
 
 from foregrad import _C
+
+_HAS_REST = 0x04  # of a code object: inspect.CO_VARARGS
+
+
+def _parameters(function):
+    """The names of its positional parameters, and of the one that takes the rest or None."""
+    if type(function) is partial and not function.keywords:
+        names, rest = _parameters(function.func)
+        return names[len(function.args):], rest
+    bound = isinstance(function, MethodType)
+    plain = function.__func__ if bound else function
+    if type(plain) is FunctionType and not {"__wrapped__", "__signature__"} & vars(plain).keys():
+        code = plain.__code__
+        end = code.co_argcount + code.co_kwonlyargcount
+        rest = code.co_varnames[end] if code.co_flags & _HAS_REST else None
+        return list(code.co_varnames[bound:code.co_argcount]), rest
+    import inspect  # slow to load, and most functions say it themselves
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # it does not say
+        return [], None
+    rest = [one.name for one in parameters if one.kind is one.VAR_POSITIONAL]
+    names = [one.name for one in parameters
+             if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD)]
+    return names, rest[0] if rest else None
 
 
 def _positional_names(function, count):
     """What the function calls the first arguments of a call."""
     if hasattr(function, "forward") and not isinstance(function, type):
         function = function.forward
-    try:
-        parameters = list(inspect.signature(function).parameters.values())
-    except (TypeError, ValueError):  # it does not say
-        parameters = []
-    names = []
-    for one in parameters:
-        if one.kind is one.VAR_POSITIONAL:
-            names += [f"{one.name}[{i}]" for i in range(count - len(names))]
-        elif one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD):
-            names.append(one.name)
-    return names + [f"args[{i}]" for i in range(len(names), count)]
+    names, rest = _parameters(function)
+    first = 0 if rest is None else len(names)
+    return names + [f"{rest or 'args'}[{i - first}]" for i in range(len(names), count)]
 
 
 def _leaves(name, tree, found):

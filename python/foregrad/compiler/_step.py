@@ -1,6 +1,5 @@
 """compile_step(): forward, backward, clipping and an optimiser's update as one program."""
 
-import dataclasses
 import functools
 
 from foregrad import _C
@@ -11,49 +10,49 @@ from foregrad.compiler._step_groups import as_groups
 Tensor = _C.Tensor
 
 
-@dataclasses.dataclass
-class AdamW:
+class _Settings:
+    """Named numbers, checked by the library. No dataclass: loading that module takes longer than a
+    warm start."""
+
+    def __init__(self, **settings):
+        vars(self).update(settings)
+        _native(type(self), settings)
+
+    def __repr__(self):
+        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
+        return f"{type(self).__name__}({settings})"
+
+    def __eq__(self, other):
+        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
+
+    __hash__ = None  # they may be changed
+
+
+class AdamW(_Settings):
     """The settings of torch.optim.AdamW."""
 
-    lr: float = 1e-3
-    betas: tuple = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 1e-2
-    amsgrad: bool = False
-    maximize: bool = False
-
-    def __post_init__(self):
-        _native(type(self), vars(self))
+    def __init__(self, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False,
+                 maximize=False):
+        super().__init__(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
+                         maximize=maximize)
 
 
-@dataclasses.dataclass
-class Adam:
+class Adam(_Settings):
     """The settings of torch.optim.Adam."""
 
-    lr: float = 1e-3
-    betas: tuple = (0.9, 0.999)
-    eps: float = 1e-8
-    weight_decay: float = 0.0
-    amsgrad: bool = False
-    maximize: bool = False
-
-    def __post_init__(self):
-        _native(type(self), vars(self))
+    def __init__(self, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False,
+                 maximize=False):
+        super().__init__(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
+                         maximize=maximize)
 
 
-@dataclasses.dataclass
-class SGD:
+class SGD(_Settings):
     """The settings of torch.optim.SGD."""
 
-    lr: float = 1e-3
-    momentum: float = 0.0
-    dampening: float = 0.0
-    weight_decay: float = 0.0
-    nesterov: bool = False
-    maximize: bool = False
-
-    def __post_init__(self):
-        _native(type(self), vars(self))
+    def __init__(self, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False,
+                 maximize=False):
+        super().__init__(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay,
+                         nesterov=nesterov, maximize=maximize)
 
 
 def _native(kind, settings):
