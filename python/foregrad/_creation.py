@@ -139,9 +139,30 @@ def meshgrid(*tensors, indexing=None):
     return tuple(grids)
 
 
-def einsum(equation, *operands):
-    """Not here yet."""
-    raise NotImplementedError("einsum is not here yet; use matmul, bmm, and sums of products")
+def _subscripts(numbers):
+    """[0, 1, ...] as 'AB...', in the letters of PyTorch."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    for number in numbers:
+        if number is not Ellipsis and not 0 <= number < len(letters):
+            raise ValueError(f"einsum: got the subscript {number}; expected 0 to 51, or ...")
+    return "".join("..." if number is Ellipsis else letters[number] for number in numbers)
+
+
+def einsum(*args):
+    """Sums of products: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
+    if len(args) < 2:
+        raise ValueError("einsum: expected an equation, or lists of subscripts, and the tensors "
+                         "that they are for")
+    if isinstance(args[0], str):
+        equation, *tensors = args
+        if isinstance(tensors[0], (list, tuple)):
+            tensors = tensors[0]
+        return _C._functions.einsum(equation, list(tensors))
+    args, result = (args[:-1], args[-1]) if len(args) % 2 else (args, None)
+    equation = ",".join(map(_subscripts, args[1::2]))
+    if result is not None:
+        equation += "->" + _subscripts(result)
+    return _C._functions.einsum(equation, list(args[::2]))
 
 
 def norm(input, p="fro", dim=None, keepdim=False, out=None, dtype=None):

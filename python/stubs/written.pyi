@@ -2,7 +2,7 @@
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType
-from typing import Any, Literal, NamedTuple, NoReturn, SupportsIndex, TypeVar, final
+from typing import Any, Literal, NamedTuple, SupportsIndex, TypeVar, final
 from typing import overload
 
 from typing_extensions import Self, TypeGuard
@@ -282,7 +282,7 @@ def result_type(tensor1: Tensor | _Number, tensor2: Tensor | _Number) -> dtype: 
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]: ...
 def meshgrid(*tensors: Tensor | Sequence[Tensor],
              indexing: str | None = None) -> tuple[Tensor, ...]: ...
-def einsum(equation: str, *operands: Tensor) -> NoReturn: ...
+def einsum(*args: Any) -> Tensor: ...
 def norm(input: Tensor, p: _Number | str | None = "fro", dim: _Ints | None = None,
          keepdim: _bool = False, out: Tensor | None = None,
          dtype: dtype | None = None) -> Tensor: ...

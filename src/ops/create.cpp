@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/fail.h"
+#include "base/pool.h"
 #include "ir/define.h"
 #include "ops/number.h"
 #include "ops/view_kind.h"
@@ -83,6 +84,9 @@ const Registered empty_p =
                     },
                     [](Operands, const EmptyParams&, Tensor*) {}>("empty", Kind::create);
 
+// Fresh memory comes in pages of 2 MB: two threads should not fault the same one.
+constexpr int64_t kFillGrain = int64_t{1} << 20;
+
 struct FullParams {
   Dims size, strides;
   Scalar value;
@@ -90,18 +94,18 @@ struct FullParams {
   bool operator==(const FullParams&) const = default;
 };
 // Strides are those of a dense tensor, so the elements are one stretch of memory.
-const Registered full_p =
-    plain_primitive<FullParams,
-                    [](Operands, const FullParams& p, Meta* out) {
-                      out[0] = {p.size, p.dtype, p.strides};
-                    },
-                    [](Operands, const FullParams& p, Tensor* out) {
-                      visit(p.dtype, [&](auto zero) {
-                        using T = decltype(zero);
-                        T* data = out[0].data_ptr<T>();
-                        std::fill(data, data + out[0].numel(), p.value.to<T>());
-                      });
-                    }>("full", Kind::create);
+const Registered full_p = plain_primitive<
+    FullParams,
+    [](Operands, const FullParams& p, Meta* out) { out[0] = {p.size, p.dtype, p.strides}; },
+    [](Operands, const FullParams& p, Tensor* out) {
+      visit(p.dtype, [&](auto zero) {
+        using T = decltype(zero);
+        T *data = out[0].data_ptr<T>(), value = p.value.to<T>();
+        pool::parallel_for(out[0].numel(), kFillGrain, [&](int64_t begin, int64_t end) {
+          std::fill(data + begin, data + end, value);
+        });
+      });
+    }>("full", Kind::create);
 
 Tensor uninitialised(const Dims& size, DType dtype, const Dims& strides = {}) {
   product(size);  // refuses negative and overflowing sizes first

@@ -70,11 +70,6 @@ def test_what_is_not_here_yet_fails_by_name(owner, name):
         pytest.skip(f"{name} is here now: its own tests say what it does")
 
 
-def test_einsum_says_that_it_is_not_here_yet():
-    with pytest.raises(NotImplementedError, match="einsum"):
-        fg.einsum("ij,jk->ik", fg.ones(2, 2), fg.ones(2, 2))
-
-
 def test_forward_mode_and_batched_checks_say_that_they_are_not_here_yet():
     x = fg.ones(2, dtype=fg.float64, requires_grad=True)
     for option in ("check_forward_ad", "check_batched_grad"):

@@ -1,0 +1,10 @@
+// Sums of products by Einstein's convention.
+#pragma once
+
+#include "ir/function.h"
+
+namespace fg {
+
+inline constexpr ir::Function<"einsum(str equation, Tensor[] tensors) -> Tensor"> einsum;
+
+}  // namespace fg
