@@ -16,7 +16,7 @@ TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*:Cached*
 # What a second compiler reads.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
 
-.PHONY: help build run test python check format clang aarch64 sanitize fuzz bench clean packages
+.PHONY: help build command run test python check format clang aarch64 sanitize fuzz bench clean packages
 help:
 	@echo "make run       train a small GPT on the documentation (foregrad train); ARGS=... for options"
 	@echo "make test      build everything and run all tests"
@@ -42,8 +42,10 @@ build = cmake --build build/$(1) -j $(JOBS)
 build: packages build/release/CMakeCache.txt
 	@$(call build,release) --target libraries
 
-run: packages build/release/CMakeCache.txt
+command: packages build/release/CMakeCache.txt
 	@$(call build,release) --target libraries foregrad_cli
+
+run: command
 	@build/release/foregrad train $(ARGS)
 
 test: packages build/release/CMakeCache.txt
@@ -53,20 +55,21 @@ test: packages build/release/CMakeCache.txt
 	@$(MAKE) --no-print-directory build/venv/installed
 	@build/venv/bin/python -m pytest -q
 
-# The Python package in a virtual environment of its own: the library is there already, only the
-# binding is compiled.
+# The Python package in a virtual environment of its own: the library and the command are there
+# already, only the binding is compiled.
 build/venv/bin/python:
 	@tools/install_packages $(PYTHON_PACKAGES)
 	@python3 -m venv build/venv
 	@build/venv/bin/pip install --quiet scikit-build-core nanobind pytest numpy ml_dtypes mypy
-build/venv/installed: build/venv/bin/python build/release/libforegrad.so pyproject.toml \
+build/venv/installed: build/venv/bin/python build/release/libforegrad.so build/release/foregrad \
+    pyproject.toml \
     $(wildcard build/release/libforegrad-*.so) \
     $(shell find python src/python -type f ! -name '*.so' ! -name '*.pyc')
 	@build/venv/bin/pip install --quiet --no-build-isolation --no-deps --force-reinstall \
 	  -C cmake.define.FOREGRAD_BUILD=$(CURDIR)/build/release .
 	@touch $@
 
-python: build build/venv/installed
+python: command build/venv/installed
 
 cpp_files = find src tests examples $(wildcard bench) \( -name '*.h' -o -name '*.cpp' \) -print0
 

@@ -37,7 +37,8 @@ function(fg_cache_targets)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/cache/redis/*.cpp)
   add_library(foregrad_redis MODULE ${sources})
   set_target_properties(foregrad_redis PROPERTIES OUTPUT_NAME foregrad-redis
-    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON INSTALL_RPATH "$ORIGIN")
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "$ORIGIN")
   target_include_directories(foregrad_redis PRIVATE src)
   target_include_directories(foregrad_redis SYSTEM PRIVATE ${HIREDIS_INCLUDE})
   target_link_libraries(foregrad_redis PRIVATE foregrad foregrad_flags fmt::fmt

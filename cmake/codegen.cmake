@@ -20,7 +20,7 @@ if(LLVM_FOUND AND LLD_FOUND AND NOT FOREGRAD_SANITIZE MATCHES thread)
   list(FILTER sources INCLUDE REGEX "\\.cpp$")
   add_library(foregrad_codegen_llvm SHARED ${sources})
   set_target_properties(foregrad_codegen_llvm PROPERTIES OUTPUT_NAME foregrad-codegen
-    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+    CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN;${LLVM_LIBRARY_DIR}")
   target_include_directories(foregrad_codegen_llvm PRIVATE src)
   target_include_directories(foregrad_codegen_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS}

@@ -2,7 +2,6 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/foregrad)
 
-set_target_properties(foregrad_cli PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
 install(TARGETS foregrad EXPORT foregrad LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # Looked for beside the library:
 foreach(helper IN ITEMS foregrad_codegen_llvm foregrad_onednn foregrad_redis)

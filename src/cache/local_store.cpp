@@ -9,6 +9,7 @@
 #include <ctime>
 
 #include "cache/folder.h"
+#include "cache/lookup.h"
 #include "cache/seal.h"
 #include "cache/store_files.h"
 #include "cache/unusable.h"
@@ -126,7 +127,9 @@ uint64_t LocalStore::write(const Digest& key, const std::string& name,
   for (int attempt = 0;; attempt++) {
     try {
       Descriptor folder = key_folder(key, true);
+      bool is_new = faccessat(folder.number(), name.c_str(), F_OK, AT_SYMLINK_NOFOLLOW) != 0;
       write_file(folder.number(), name, {bytes_of(header), content});
+      if (is_new) append_stored_to_log(root_.number(), hex(key), name);
       removed += trim(folder.number());
       break;
     } catch (const FileError& problem) {

@@ -3,7 +3,7 @@
 //   entries/3f/<62 more digits of the key's digest>/<digest of the sections>
 //   locks/<digest of the key>      who compiles; see turn.h
 //   usage                          about how many bytes there are
-//   lookups                        the last lookups; see lookup_log.h
+//   lookups                        the last lookups; see lookup.h
 //
 // Many processes read and write at once. A file gets its name when it is whole and is never changed
 // after that; who reads has it in memory of its own before checking it. Nothing is forced to the

@@ -123,20 +123,44 @@ bool from_line(std::string_view line, Lookup& lookup) {
   return true;
 }
 
-void append_to_log(int folder, const Lookup& lookup) {
+namespace {
+
+// "stored", key, name: no lookup begins like that.
+constexpr std::string_view kStored = "stored\t";
+
+void append_line(int folder, std::string line) {
   Descriptor file(
       openat(folder, kLog, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!file) return;
   struct stat status;
-  std::string line = to_line(lookup) + "\n";
+  line += "\n";
   [[maybe_unused]] ssize_t written = write(file.number(), line.data(), line.size());
   if (fstat(file.number(), &status) == 0 && status.st_size > kLargestLog) {
     put_aside(folder, file.number(), status);
   }
 }
 
-std::vector<Lookup> read_log(int folder) {
-  std::vector<Lookup> lookups;
+void read_line(std::string_view line, Log& log) {
+  if (line.starts_with(kStored)) {
+    line.remove_prefix(kStored.size());
+    std::string key(next_part(line));
+    log.stored.push_back({std::move(key), std::string(next_part(line)), log.lookups.size()});
+    return;
+  }
+  Lookup lookup;
+  if (from_line(line, lookup)) log.lookups.push_back(std::move(lookup));
+}
+
+}  // namespace
+
+void append_to_log(int folder, const Lookup& lookup) { append_line(folder, to_line(lookup)); }
+
+void append_stored_to_log(int folder, const std::string& key, const std::string& name) {
+  append_line(folder, fmt::format("{}{}\t{}", kStored, key, name));
+}
+
+Log read_log(int folder) {
+  Log log;
   for (const char* part : {kOldLog, kLog}) {
     Descriptor file(openat(folder, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
     struct stat status;
@@ -145,14 +169,11 @@ std::vector<Lookup> read_log(int folder) {
     if (!read_at(file.number(), text.data(), text.size(), 0)) continue;
     for (size_t at = 0; at < text.size();) {
       size_t end = std::min(text.find('\n', at), text.size());
-      Lookup lookup;
-      if (from_line(std::string_view(text).substr(at, end - at), lookup)) {
-        lookups.push_back(std::move(lookup));
-      }
+      read_line(std::string_view(text).substr(at, end - at), log);
       at = end + 1;
     }
   }
-  return lookups;
+  return log;
 }
 
 }  // namespace fg::cache

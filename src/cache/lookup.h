@@ -38,9 +38,21 @@ std::vector<Field> short_fields(const Key& key);
 std::string to_line(const Lookup& lookup);
 bool from_line(std::string_view line, Lookup& lookup);
 
-// The last lookups of all processes, in the folder of the local store. Bounded; whatever goes wrong
-// here is nobody's concern.
+// An entry that was written to the local store and had not been there.
+struct Stored {
+  std::string key, name;  // as in StoredFile
+  size_t after = 0;       // how many of the log's lookups were before
+};
+
+// The last lookups of all processes, in the folder of the local store, and between them what was
+// stored: the order says which entries a lookup could have found, as times of seconds do not.
+// Bounded; whatever goes wrong here is nobody's concern.
+struct Log {
+  std::vector<Lookup> lookups{};  // the oldest first
+  std::vector<Stored> stored{};
+};
 void append_to_log(int folder, const Lookup& lookup);
-std::vector<Lookup> read_log(int folder);  // the oldest first
+void append_stored_to_log(int folder, const std::string& key, const std::string& name);
+Log read_log(int folder);
 
 }  // namespace fg::cache

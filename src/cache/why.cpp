@@ -4,9 +4,10 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 #include "cache/entry.h"
-#include "cache/state.h"
 #include "cache/unusable.h"
 
 namespace fg::cache {
@@ -16,10 +17,20 @@ constexpr size_t kMostEntries = 1000;
 
 struct KnownKey {
   std::string digest;
-  Key key;  // with short values
+  Key key;       // with short values
+  size_t since;  // how many lookups had ended when it was stored
 };
 
-std::vector<KnownKey> known_keys(const LocalStore& store) {
+// By key and name. What the log does not name is older than all that it holds.
+using StoredSince = std::map<std::pair<std::string, std::string>, size_t>;
+
+StoredSince stored_since(const Log& log) {
+  StoredSince since;
+  for (const Stored& stored : log.stored) since[{stored.key, stored.name}] = stored.after;
+  return since;
+}
+
+std::vector<KnownKey> known_keys(const LocalStore& store, const StoredSince& since) {
   std::vector<StoredFile> files = store.list();
   std::sort(files.begin(), files.end(),
             [](const StoredFile& a, const StoredFile& b) { return a.used_at > b.used_at; });
@@ -27,7 +38,10 @@ std::vector<KnownKey> known_keys(const LocalStore& store) {
   std::vector<KnownKey> keys;
   for (const StoredFile& file : files) {
     try {
-      keys.push_back({file.key, {short_fields(key_of(store.read(file)))}});
+      auto known = since.find({file.key, file.name});
+      keys.push_back({file.key,
+                      {short_fields(key_of(store.read(file)))},
+                      known == since.end() ? 0 : known->second});
     } catch (const Error&) {
       continue;  // `verify` is the command for these
     }
@@ -35,10 +49,12 @@ std::vector<KnownKey> known_keys(const LocalStore& store) {
   return keys;
 }
 
-std::optional<Nearest> nearest(const Lookup& lookup, const std::vector<KnownKey>& keys) {
+// Of the lookup with this number among all in the log.
+std::optional<Nearest> nearest(const Lookup& lookup, size_t number,
+                               const std::vector<KnownKey>& keys) {
   std::optional<Nearest> best;
   for (const KnownKey& known : keys) {
-    if (known.digest == lookup.key) continue;  // it was compiled since
+    if (known.since > number || known.digest == lookup.key) continue;  // it was compiled since
     std::vector<Difference> found = differences({lookup.fields}, known.key);
     if (!best || found.size() < best->differences.size()) {
       best = Nearest{known.digest, std::move(found)};
@@ -56,28 +72,17 @@ std::string text(const Difference& difference) {
 
 }  // namespace
 
-std::vector<Explained> explain_lookups(const LocalStore& store,
-                                       const std::vector<Lookup>& lookups) {
+std::vector<Explained> explain_lookups(const LocalStore& store, size_t count) {
+  Log log = read_log(store.folder());
   std::vector<Explained> result;
-  std::vector<KnownKey> keys;
-  bool read = false;
-  for (const Lookup& lookup : lookups) {
-    result.push_back({lookup});
-    if (lookup.outcome != Outcome::miss) continue;
-    if (!read) keys = known_keys(store);
-    read = true;
-    result.back().nearest = nearest(lookup, keys);
+  std::optional<std::vector<KnownKey>> keys;
+  for (size_t i = log.lookups.size() - std::min(count, log.lookups.size()); i < log.lookups.size();
+       i++) {
+    result.push_back({log.lookups[i]});
+    if (log.lookups[i].outcome != Outcome::miss) continue;
+    if (!keys) keys = known_keys(store, stored_since(log));
+    result.back().nearest = nearest(log.lookups[i], i, *keys);
   }
-  return result;
-}
-
-std::vector<Explained> why() {
-  auto now = state();
-  std::vector<Lookup> lookups = now->stats().lookups;
-  std::vector<Problem> ignored;
-  if (auto local = now->local(ignored)) return explain_lookups(*local, lookups);
-  std::vector<Explained> result;
-  for (Lookup& lookup : lookups) result.push_back({std::move(lookup)});
   return result;
 }
 
@@ -95,7 +100,7 @@ std::string sentence(const Explained& explained) {
     default:
       return begin;
   }
-  if (!explained.nearest) return begin + ": there is no other entry to compare with";
+  if (!explained.nearest) return begin + ": there was no other entry to compare with";
   std::vector<std::string> parts;
   for (const Difference& difference : explained.nearest->differences) {
     parts.push_back(text(difference));

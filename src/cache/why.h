@@ -18,14 +18,12 @@ struct Nearest {
 
 struct Explained {
   Lookup lookup;
-  std::optional<Nearest> nearest{};  // of a miss, when there is any entry
+  std::optional<Nearest> nearest{};  // of a miss, when there was any entry
 };
 
-// Looks at the entries that were used last; long values are digests here.
-std::vector<Explained> explain_lookups(const LocalStore& store, const std::vector<Lookup>& lookups);
-
-// Of the last lookups of this process.
-std::vector<Explained> why();
+// The last lookups of all processes, the oldest first. A miss is compared with the entries that
+// were stored before it, of those that were used last; long values are digests here.
+std::vector<Explained> explain_lookups(const LocalStore& store, size_t count);
 
 // One sentence per lookup, for people.
 std::string sentence(const Explained& explained);

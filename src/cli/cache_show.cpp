@@ -47,7 +47,7 @@ Summary summary_of(const cache::LocalStore& store) {
     summary.entries++;
     summary.bytes += file.bytes;
   }
-  for (const cache::Lookup& lookup : cache::read_log(store.folder())) {
+  for (const cache::Lookup& lookup : cache::read_log(store.folder()).lookups) {
     summary.lookups[name(lookup.outcome)]++;
     if (lookup.outcome == cache::Outcome::bypass) summary.bypasses[printable(lookup.reason)]++;
   }
@@ -196,12 +196,9 @@ void cache_explain(const CacheOptions& options) {
 
 void cache_why(const CacheOptions& options) {
   cache::LocalStore store = open_store();
-  std::vector<cache::Lookup> lookups = cache::read_log(store.folder());
-  if (lookups.size() > options.count) {
-    lookups.erase(lookups.begin(), lookups.end() - static_cast<ptrdiff_t>(options.count));
-  }
   Json rows = Json::array();
-  for (const cache::Explained& explained : cache::explain_lookups(store, lookups)) {
+  std::vector<cache::Explained> lookups = cache::explain_lookups(store, options.count);
+  for (const cache::Explained& explained : lookups) {
     const cache::Lookup& lookup = explained.lookup;
     if (!options.json) {
       fmt::print("{}  process {:<8} {:<12}  {:>8.0f} us  {}\n", time_text(lookup.at),

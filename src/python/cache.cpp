@@ -48,6 +48,15 @@ static nb::dict stats() {
   return result;
 }
 
+namespace {
+
+// A scope that Python ends when it says, not when it collects the object.
+struct FreshArtifacts {
+  std::optional<cache::FreshArtifacts> scope{std::in_place};
+};
+
+}  // namespace
+
 void add_cache(nb::module_& module) {
   module.def("cache_stats", stats);
   module.def("cache_reset_stats", cache::reset_stats);
@@ -60,6 +69,9 @@ void add_cache(nb::module_& module) {
   module.def("cache_load_artifacts", [](const nb::bytes& bytes) {
     return cache::load_artifacts({bytes.c_str(), bytes.size()});
   });
+  nb::class_<FreshArtifacts>(module, "FreshArtifacts")
+      .def(nb::init<>())
+      .def("close", [](FreshArtifacts& self) { self.scope.reset(); });
 }
 
 }  // namespace fg::python

@@ -8,6 +8,24 @@
 #include "tests/cache/test_cache.h"
 
 namespace fg::cache {
+namespace {
+
+std::vector<std::string> sentences(const TestCache& cache, size_t count = 100) {
+  std::vector<std::string> result;
+  for (const Explained& explained : explain_lookups(cache.store(), count)) {
+    result.push_back(sentence(explained));
+  }
+  return result;
+}
+
+std::string differs_in_level(const Key& nearest, const std::string& values) {
+  return "miss: the nearest entry " + hex(address_of(nearest)).substr(0, 12) +
+         " differs in level (" + values + ")";
+}
+
+const std::string kNothingToCompare = "miss: there was no other entry to compare with";
+
+}  // namespace
 
 TEST(CacheWhy, a_lookup_survives_being_written_as_a_line) {
   Lookup given;
@@ -40,20 +58,50 @@ TEST(CacheWhy, a_miss_names_the_fields_in_which_the_nearest_entry_differs) {
   store(key("f(x)\nreturn x", "v3"), entry("code"));
   store(key("something else", "v9"), entry("code"));
   find(key("f(x)\nreturn x", "baseline"));
-  auto explained = why();
-  ASSERT_EQ(explained.size(), 1u);
-  ASSERT_TRUE(explained[0].nearest);
-  EXPECT_EQ(sentence(explained[0]), "miss: the nearest entry " +
-                                        hex(address_of(key("f(x)\nreturn x", "v3"))).substr(0, 12) +
-                                        " differs in level (\"baseline\" and \"v3\")");
+  EXPECT_EQ(sentences(cache), std::vector<std::string>{differs_in_level(
+                                  key("f(x)\nreturn x", "v3"), "\"baseline\" and \"v3\"")});
 }
 
 TEST(CacheWhy, an_entry_that_was_made_after_its_miss_is_not_its_own_nearest) {
   TestCache cache;
   find(key("f"));
   store(key("f"), entry("code"));
-  auto explained = why();
-  EXPECT_EQ(sentence(explained[0]), "miss: there is no other entry to compare with");
+  EXPECT_EQ(sentences(cache), std::vector<std::string>{kNothingToCompare});
+}
+
+TEST(CacheWhy, a_miss_is_compared_only_with_what_was_stored_before_it) {
+  TestCache cache;
+  Key one = key("f", "v3"), other = key("f", "baseline");
+  for (const Key& wanted : {one, other}) {
+    find(wanted);
+    store(wanted, entry("code"));
+  }
+  std::string second = differs_in_level(one, "\"baseline\" and \"v3\"");
+  EXPECT_EQ(sentences(cache), (std::vector<std::string>{kNothingToCompare, second}));
+  EXPECT_EQ(sentences(cache, 1), std::vector<std::string>{second}) << "without the first";
+}
+
+TEST(CacheWhy, an_entry_counts_from_when_it_was_stored_last_and_only_if_it_was_not_there) {
+  TestCache cache;
+  Key one = key("f", "v3"), other = key("f", "baseline");
+  store(one, entry("code"));
+  find(other);
+  store(one, entry("code"));  // it is there already
+  std::string compared = differs_in_level(one, "\"baseline\" and \"v3\"");
+  EXPECT_EQ(sentences(cache), std::vector<std::string>{compared});
+  cache.store().collect(0);
+  find(other);
+  store(one, entry("code"));
+  EXPECT_EQ(sentences(cache), (std::vector<std::string>{kNothingToCompare, kNothingToCompare}));
+}
+
+TEST(CacheWhy, an_entry_of_which_the_log_says_nothing_is_older_than_the_log) {
+  TestCache cache;
+  store(key("f", "v3"), entry("code"));
+  std::filesystem::remove(cache.config().directory + "/lookups");
+  find(key("f", "baseline"));
+  EXPECT_EQ(sentences(cache),
+            std::vector<std::string>{differs_in_level(key("f", "v3"), "\"baseline\" and \"v3\"")});
 }
 
 TEST(CacheWhy, hits_guard_misses_and_bypasses_say_what_they_are) {
@@ -62,12 +110,10 @@ TEST(CacheWhy, hits_guard_misses_and_bypasses_say_what_they_are) {
   find(key("f"));
   find(key("f"), [](const Entry&) { return false; });
   note_bypass("a hook that cannot be identified");
-  auto explained = why();
-  ASSERT_EQ(explained.size(), 3u);
-  EXPECT_EQ(sentence(explained[0]), "hit (memory)");
-  EXPECT_EQ(sentence(explained[1]),
-            "guard miss: there are entries for this key, but for other sizes");
-  EXPECT_EQ(sentence(explained[2]), "bypass: a hook that cannot be identified");
+  EXPECT_EQ(sentences(cache),
+            (std::vector<std::string>{
+                "hit (memory)", "guard miss: there are entries for this key, but for other sizes",
+                "bypass: a hook that cannot be identified"}));
 }
 
 TEST(CacheWhy, the_log_is_shared_by_processes_and_bounded) {
@@ -86,7 +132,7 @@ TEST(CacheWhy, the_log_is_shared_by_processes_and_bounded) {
     }
   }
   EXPECT_LT(bytes, 600u << 10);
-  auto log = read_log(cache.store().folder());
+  auto log = read_log(cache.store().folder()).lookups;
   EXPECT_GT(log.size(), 500u);
   for (const Lookup& lookup : log) EXPECT_EQ(lookup.fields.size(), 3u) << "no mixed lines";
 }

@@ -121,6 +121,17 @@ TEST_F(CacheCommand, why_says_which_field_made_a_miss) {
   EXPECT_EQ(json("why -n 1").size(), 1u);
 }
 
+TEST_F(CacheCommand, why_does_not_explain_a_miss_by_what_was_stored_after_it) {
+  for (const char* level : {"v3", "baseline"}) {
+    find(key("f", level));
+    store(key("f", level), entry("code"));
+  }
+  Json rows = json("why");
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_FALSE(rows[0].contains("nearest")) << rows[0];
+  EXPECT_EQ(rows[1]["nearest"]["key"], digits(key("f", "v3")));
+}
+
 TEST_F(CacheCommand, verify_finds_what_is_damaged_and_removes_it_when_told) {
   store(key("f"), entry("code"));
   std::string file = cache_.only_file(), bytes = content_of(file);

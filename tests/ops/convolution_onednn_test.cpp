@@ -11,18 +11,12 @@
 #include <random>
 #include <thread>
 
-#include "base/level.h"
 #include "base/pool.h"
 #include "ops/kernels/convolution.h"
+#include "tests/has_onednn.h"
 
 namespace fg::kernels {
 namespace {
-
-#ifdef FOREGRAD_ONEDNN
-const bool kHasOneDnn = level() >= Level::v3;
-#else
-const bool kHasOneDnn = false;
-#endif
 
 using Direction = ConvDirection;
 constexpr Direction kDirections[] = {Direction::forward, Direction::input, Direction::weight};

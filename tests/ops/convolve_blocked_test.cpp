@@ -9,15 +9,10 @@
 #include "ops/create.h"
 #include "ops/kernels/channel_blocks.h"
 #include "ops/views.h"
+#include "tests/has_onednn.h"
 
 namespace fg::ops {
 namespace {
-
-#ifdef FOREGRAD_ONEDNN
-const bool kHasOneDnn = level() >= Level::v3;
-#else
-const bool kHasOneDnn = false;
-#endif
 
 Tensor numbers(const Dims& sizes, double frequency) {
   return (arange(product(sizes).value()).to(kFloat64) * frequency)

@@ -3,16 +3,11 @@
 #include <regex>
 
 #include "ops/kernels/channel_blocks.h"
+#include "tests/has_onednn.h"
 #include "tests/passes/pass_text.h"
 
 namespace fg::passes {
 namespace {
-
-#ifdef FOREGRAD_ONEDNN
-const bool kHasOneDnn = level() >= Level::v3;
-#else
-const bool kHasOneDnn = false;
-#endif
 
 // Texts are for blocks of eight channels; numbers that grow with the block have a c behind them.
 std::string at_this_level(std::string text) {

@@ -9,7 +9,12 @@ import sys
 import pytest
 
 import foregrad as fg
-from foregrad.compiler import aot_function, min_cut_rematerialization_partition
+from foregrad.compiler import (
+    SGD,
+    aot_function,
+    compile_step,
+    min_cut_rematerialization_partition,
+)
 
 VOID = {"meta"}
 
@@ -99,6 +104,37 @@ def test_what_the_backward_computes_again_is_listed():
                      partition_fn=min_cut_rematerialization_partition)
     f(fg.ones(8, requires_grad=True)).backward()
     assert "Computed again in the backward: " in f.explain()
+
+
+def squares_step(**options):
+    weight = fg.ones(3, requires_grad=True)
+
+    def squares(x):
+        return (x * weight).pow(2).sum()
+
+    return compile_step(squares, [weight], SGD(lr=0.1), **options)
+
+
+def test_a_step_is_explained_as_one_program(tmp_path):
+    step = squares_step()
+    assert "It was not called yet." in step.explain()
+    step(fg.ones(3))
+    page = step.explain()
+    Checker(page)
+    for part in ("compile_step(squares_step.&lt;locals&gt;.squares)", "<h3>forward</h3>",
+                 "Where the time goes", "explain_test.py:"):
+        assert part in page, part
+    assert list(step.graphs()) == ["forward"]
+    assert step.explain(tmp_path / "step.html") is None
+    assert "Where the time goes" in (tmp_path / "step.html").read_text()
+
+
+def test_a_step_that_is_not_compiled_has_nothing_to_explain():
+    step = squares_step(disable=True)
+    step(fg.ones(3))
+    for ask in (step.explain, step.graphs, lambda: step.cache_key(fg.ones(3))):
+        with pytest.raises(RuntimeError, match="with disable=True nothing is compiled"):
+            ask()
 
 
 def test_graphs_are_texts_that_can_be_read_back():

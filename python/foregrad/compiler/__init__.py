@@ -5,6 +5,7 @@ from foregrad.compiler._compile import CaptureError, Compiled, compile, counters
 from foregrad.compiler._cache import (  # noqa: F401
     cache_key,
     cache_stats,
+    fresh_cache_artifacts,
     load_cache_artifacts,
     save_cache_artifacts,
 )
@@ -27,4 +28,4 @@ __all__ = ["CaptureError", "Compiled", "compile", "counters", "aot_function", "a
            "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
            "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
            "SGD", "Adam", "AdamW", "CompiledStep", "compile_step", "cache_key", "cache_stats",
-           "load_cache_artifacts", "save_cache_artifacts"]
+           "fresh_cache_artifacts", "load_cache_artifacts", "save_cache_artifacts"]

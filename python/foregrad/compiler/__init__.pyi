@@ -1,6 +1,7 @@
 """Captured functions: compile(), and what it is made of."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from os import PathLike
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
@@ -14,7 +15,7 @@ __all__ = ["CaptureError", "Compiled", "compile", "counters", "aot_function", "a
            "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
            "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
            "SGD", "Adam", "AdamW", "CompiledStep", "compile_step", "cache_key", "cache_stats",
-           "load_cache_artifacts", "save_cache_artifacts"]
+           "fresh_cache_artifacts", "load_cache_artifacts", "save_cache_artifacts"]
 
 class CaptureError(RuntimeError): ...
 
@@ -107,7 +108,7 @@ class SGD:
 class _HasParameters(Protocol):
     def parameters(self) -> Iterable[Tensor]: ...
 
-class CompiledStep:
+class CompiledStep(_Explained):
     lr: float
     clip_norm: float | None
     clip_value: float | None
@@ -117,7 +118,6 @@ class CompiledStep:
     @property
     def state(self) -> dict[Tensor, dict[str, Tensor]]: ...
     def __call__(self, *args: Any, **kwargs: Any) -> Any: ...
-    def cache_key(self, *args: Any, **kwargs: Any) -> str: ...
     def state_dict(self) -> dict[str, Any]: ...
     def load_state_dict(self, state_dict: dict[str, Any]) -> None: ...
 
@@ -133,3 +133,4 @@ def cache_key(function: Callable[..., Any], *args: Any, **kwargs: Any) -> str: .
 def cache_stats() -> dict[str, Any]: ...
 def save_cache_artifacts() -> tuple[bytes, list[str]] | None: ...
 def load_cache_artifacts(serialized_artifacts: bytes) -> list[str]: ...
+def fresh_cache_artifacts() -> AbstractContextManager[None]: ...

@@ -1,5 +1,7 @@
 """The cache of compiled code: what it did, and its entries for another machine."""
 
+import contextlib
+
 from foregrad import _C
 
 
@@ -38,3 +40,14 @@ def load_cache_artifacts(serialized_artifacts):
         raise TypeError("load_cache_artifacts: expected the bytes that save_cache_artifacts() "
                         f"returned, got {type(serialized_artifacts).__name__}")
     return _C.cache_load_artifacts(bytes(serialized_artifacts))
+
+
+@contextlib.contextmanager
+def fresh_cache_artifacts():
+    """Within it save_cache_artifacts() gives only what came after its beginning; what was there
+    before counts again afterwards. For the whole process; entries and hits stay what they are."""
+    scope = _C.FreshArtifacts()
+    try:
+        yield
+    finally:
+        scope.close()

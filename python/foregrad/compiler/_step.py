@@ -115,7 +115,22 @@ class CompiledStep:
         """The key under which the cache has, or would have, the program of a call."""
         clip = _C.step_clip(self.clip_norm, self.clip_value, self.error_if_nonfinite)
         self._state.set_optimizers(self._optimizers())
-        return self._run.cache_key(self._state.next_rules(), clip, args, kwargs)
+        return self._captured.cache_key(self._state.next_rules(), clip, args, kwargs)
+
+    def explain(self, path=None):
+        """A page of HTML about the program of a step, as that of compile(): written to `path` if
+        there is one, and returned otherwise."""
+        return self._captured.explain(path)
+
+    def graphs(self):
+        """The graphs of all versions by name, as those of compile()."""
+        return self._captured.graphs()
+
+    @property
+    def _captured(self):
+        if not hasattr(self._run, "compiled"):
+            raise RuntimeError("compile_step: with disable=True nothing is compiled")
+        return self._run
 
     def _optimizers(self):
         return [_native(self._kind, {name: group[name] for name in self._settings})
