@@ -56,6 +56,7 @@ struct Operation {
   uint64_t skip = 0;      // random: numbers of the seed that come before those of this call
   uint32_t source = 0;    // of Graph::sources: the user's line
   bool backward = false;  // made by the backward
+  bool again = false;     // a second time, so that its memory is free in between
 
   int outputs() const { return primitive ? primitive->outputs : 1; }
   bool is_random() const { return primitive && primitive->kind == Kind::random; }

@@ -141,6 +141,7 @@ class GraphParser {
       out.skip = static_cast<uint64_t>(skip);
     }
     out.backward = in_.take("backward");
+    out.again = in_.take("again");
     if (in_.take("at")) out.source = source(in_.quoted());
     graph_.operations.push_back(std::move(out));
   }

@@ -88,6 +88,7 @@ void print_operation(std::string& out, const Graph& graph, const Operation& oper
   out += ')';
   if (operation.is_random()) out += fmt::format(" skip {}", operation.skip);
   if (operation.backward) out += " backward";
+  if (operation.again) out += " again";
   if (operation.source) out += fmt::format(" at \"{}\"", graph.sources[operation.source]);
   out += '\n';
 }

@@ -172,6 +172,8 @@ class Fuser {
   bool takes(int64_t at, const Operation& operation) const {
     const Group& group = groups_[at];
     if (!group.loop || group.operations.size() >= kMostOperations) return false;
+    // In an earlier loop its memory would be in use as long as if it were computed once.
+    if (operation.again && !graph_.operations[group.operations.back()].again) return false;
     if (reads_[at].roots.size() + operation.inputs.size() > kMostOperands) return false;
     ValueId other = graph_.operations[group.operations[0]].output;
     return graph_.values[other].sizes == graph_.values[operation.output].sizes;

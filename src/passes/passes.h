@@ -20,6 +20,9 @@ void dead_code(ir::Graph& graph);
 // Moves operations of the forward to just before the backward first reads them, so that what is
 // computed again occupies memory no longer than needed.
 void recompute_late(ir::Graph& graph);
+// Computes cheap values a second time where that lowers the peak of memory: what the forward of a
+// training step made for its backward, in one graph.
+void compute_again(ir::Graph& graph);
 
 // Keeps images between convolutions in the blocks of channels that oneDNN works on, see layout.h.
 // For native code only, after all others: it needs constant sizes.

@@ -13,11 +13,13 @@ struct Pass {
   const char* name;
   void (*run)(ir::Graph& graph);
 };
-// Simplified and folded first: what became equal by that is shared. Numbers are final at the end.
+// Simplified and folded first: what became equal by that is shared. What is computed again would be
+// shared too, so it comes after that. Numbers are final at the end.
 constexpr Pass kPasses[] = {{"simplify", simplify},
                             {"fold_constants", fold_constants},
                             {"common_subexpressions", common_subexpressions},
                             {"recompute_late", recompute_late},
+                            {"compute_again", compute_again},
                             {"dead_code", dead_code}};
 
 }  // namespace

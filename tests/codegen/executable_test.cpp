@@ -10,6 +10,7 @@
 #include "compile/compile.h"
 #include "foregrad.h"
 #include "tests/error_of.h"
+#include "tests/passes/compute_everything_again.h"
 #include "tests/passes/random_graph.h"
 
 namespace fg::codegen {
@@ -44,6 +45,20 @@ TEST(Executable, computes_the_bits_of_the_interpreter_on_random_graphs) {
               sharing(ir::Runner(graph).run(inputs), inputs))
         << seed << graph.text();
   }
+}
+
+TEST(Executable, computes_values_again_on_random_graphs) {
+  passes::ComputeEverythingAgain everything;
+  size_t again = 0;
+  for (uint32_t seed = 0; seed < 200; seed++) {
+    ir::Graph graph = RandomGraph(seed).make(10 + seed % 30, seed % 2), passed = graph;
+    passes::compute_again(passed);
+    if (passed.operations.size() == graph.operations.size()) continue;
+    Tensors inputs = some_inputs(graph);
+    ASSERT_EQ(native_bits(passed, inputs), passes::run_bits(graph, inputs)) << seed << graph.text();
+    again++;
+  }
+  EXPECT_GT(again, 20u);
 }
 
 Tensors clones(const Tensors& tensors) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "tests/passes/compute_everything_again.h"
 #include "tests/passes/joint.h"
 
 namespace fg::passes {
@@ -40,7 +41,10 @@ TEST(RandomGraphs, keep_bits_and_memories_in_every_pass) {
       {"fold_constants", fold_constants},
       {"common_subexpressions", common_subexpressions},
       {"recompute_late", recompute_late},
+      {"compute_again", compute_again},
       {"dead_code", dead_code}};
+  ComputeEverythingAgain everything;
+  size_t again = 0;
   for (uint32_t seed = 0; seed < 3000; seed++) {
     ir::Graph graph = RandomGraph(seed).make(12 + seed % 13, seed % 2);
     ir::verify(graph, "making it up");
@@ -53,7 +57,9 @@ TEST(RandomGraphs, keep_bits_and_memories_in_every_pass) {
       ASSERT_EQ(run_bits(graph, inputs), bits) << seed << " " << name << was << graph.text();
       ASSERT_EQ(aliases(graph, inputs), before) << seed << " " << name << was << graph.text();
     }
+    again += graph.text().find(" again") != std::string::npos;
   }
+  EXPECT_GT(again, 200u);
 }
 
 TEST(RandomGraphs, have_the_same_gradients_however_they_are_split) {

@@ -183,8 +183,8 @@ def test_a_trace_has_every_phase_every_call_and_every_step(tmp_path):
     events = json.loads(path.read_text())
     names = {(event["cat"], event["name"]) for event in events}
     phases = ("capture", "capture gradient", "partition", "simplify", "fold_constants",
-              "common_subexpressions", "recompute_late", "dead_code", "verify", "fuse",
-              "plan memory", "make loops", "load generator", "generate code", "emit",
+              "common_subexpressions", "recompute_late", "compute_again", "dead_code", "verify",
+              "fuse", "plan memory", "make loops", "load generator", "generate code", "emit",
               "LLVM", "link", "load")
     assert {("phase", name) for name in phases} <= names
     assert {("call", "find version"), ("call", "forward"), ("call", "backward")} <= names
