@@ -36,7 +36,7 @@ def save(tensors, metadata=None):
 def load_file(filename, device="cpu"):
     """All tensors of a file by name."""
     with safe_open(filename, "fg", device) as file:
-        return {name: file.get_tensor(name) for name in file.keys()}
+        return file._file.read_all()
 
 
 def load(data):

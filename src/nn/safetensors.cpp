@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/fail.h"
+#include "base/pool.h"
 #include "nn/safetensors_header.h"
 #include "ops/copy.h"
 #include "ops/create.h"
@@ -119,11 +120,7 @@ SafeTensors load_safetensors_bytes(std::string_view bytes) {
 
 SafeTensors load_safetensors(const std::string& path) {
   SafeTensorsFile file(path);
-  SafeTensors result{{}, file.metadata()};
-  for (const auto& item : file.entries()) {
-    result.tensors.insert(item.key(), file.read(item.key()));
-  }
-  return result;
+  return {file.read_all(), file.metadata()};
 }
 
 SafeTensorsFile::SafeTensorsFile(const std::string& path) : path_(path) {
@@ -162,9 +159,34 @@ Tensor SafeTensorsFile::read(std::string_view name) const {
     fail(ErrorKind::index, "safetensors: there is no tensor '{}' in '{}'", name, path_);
   }
   Tensor tensor = empty(entry->sizes, entry->dtype);
-  read_exactly(descriptor_, tensor.data_ptr(), entry->bytes, data_ + entry->start, path_);
-  normalise(tensor);
+  read_into(*entry, tensor);
   return tensor;
+}
+
+void SafeTensorsFile::read_into(const Entry& entry, const Tensor& tensor) const {
+  read_exactly(descriptor_, tensor.data_ptr(), entry.bytes, data_ + entry.start, path_);
+  normalise(tensor);
+}
+
+OrderedDict<Tensor> SafeTensorsFile::read_all() const {
+  constexpr size_t kWorthThreads = size_t{4} << 20;
+  OrderedDict<Tensor> result;
+  std::vector<std::pair<const Entry*, Tensor>> parts;
+  size_t bytes = 0;
+  for (const auto& item : entries_) {
+    Tensor tensor = empty(item.value().sizes, item.value().dtype);
+    result.insert(item.key(), tensor);
+    parts.emplace_back(&item.value(), std::move(tensor));
+    bytes += item.value().bytes;
+  }
+  auto count = static_cast<int64_t>(parts.size());
+  pool::parallel_for(count, bytes < kWorthThreads ? count : 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i++) {
+      const auto& [entry, tensor] = parts[static_cast<size_t>(i)];
+      read_into(*entry, tensor);
+    }
+  });
+  return result;
 }
 
 }  // namespace fg

@@ -46,8 +46,11 @@ class SafeTensorsFile {
   const OrderedDict<Entry>& entries() const { return entries_; }
   const Metadata& metadata() const { return metadata_; }
   Tensor read(std::string_view name) const;
+  OrderedDict<Tensor> read_all() const;  // by all threads
 
  private:
+  void read_into(const Entry& entry, const Tensor& tensor) const;
+
   std::string path_;
   int descriptor_ = -1;
   size_t data_ = 0;  // where the bytes of tensors begin

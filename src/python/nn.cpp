@@ -115,6 +115,7 @@ void add_nn(nb::module_& module) {
       .def("keys", [](const SafeTensorsFile& self) { return self.entries().keys(); })
       .def("metadata", &SafeTensorsFile::metadata)
       .def("entry", entry_of)
+      .def("read_all", [](const SafeTensorsFile& self) { return as_dict(self.read_all()); })
       .def("read", [](const SafeTensorsFile& self, const std::string& name) {
         return nb::steal(wrap(self.read(name)));
       });
