@@ -43,8 +43,9 @@ TEST_F(Resumed, kill_9_at_random_moments_20_times) {
         command(out, known ? "--resume --no-report --checkpoint-every 7" : arguments(kSteps)),
         file("output"));
     if (kills < kKills) usleep(static_cast<useconds_t>(1e6 * delay(random)));
-    if (kills < kKills && process.running()) process.signal(SIGKILL);
-    if (process.wait() == -1) {  // not one that ended before the signal came
+    bool kill = kills < kKills && process.running();
+    if (kill) process.signal(SIGKILL);
+    if (kill && process.wait() == -1) {  // not one that ended before the signal came
       kills++;
       continue;
     }
