@@ -52,6 +52,7 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"fold_constants", passes::fold_constants},
     {"common_subexpressions", passes::common_subexpressions},
     {"recompute_late", passes::recompute_late},
+    {"compute_again", passes::compute_again},
     {"dead_code", passes::dead_code},
     {"block_images", passes::block_images},
     {"fuse", [](ir::Graph& g) { passes::fuse(g, passes::find_places(g)); }},
