@@ -11,7 +11,7 @@ JOBS ?= $(shell nproc)
 # What the thread sanitizer runs: the pool, the engine, captured functions. It cannot follow a fork, nor OpenMP,
 # and native code, which the cache keeps and pages explain, is not made under it.
 TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) compile_test cache_test
-TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*:Cached*:ComputeAgain.*
+TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*:Cached*:*smaller_block
 
 # What a second compiler reads.
 CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'

@@ -85,7 +85,7 @@ const Registered empty_p =
                     [](Operands, const EmptyParams&, Tensor*) {}>("empty", Kind::create);
 
 // Fresh memory comes in pages of 2 MB: two threads should not fault the same one.
-constexpr int64_t kFillGrain = int64_t{1} << 20;
+constexpr int64_t kFillBytes = int64_t{4} << 20;
 
 struct FullParams {
   Dims size, strides;
@@ -94,18 +94,21 @@ struct FullParams {
   bool operator==(const FullParams&) const = default;
 };
 // Strides are those of a dense tensor, so the elements are one stretch of memory.
-const Registered full_p = plain_primitive<
-    FullParams,
-    [](Operands, const FullParams& p, Meta* out) { out[0] = {p.size, p.dtype, p.strides}; },
-    [](Operands, const FullParams& p, Tensor* out) {
-      visit(p.dtype, [&](auto zero) {
-        using T = decltype(zero);
-        T *data = out[0].data_ptr<T>(), value = p.value.to<T>();
-        pool::parallel_for(out[0].numel(), kFillGrain, [&](int64_t begin, int64_t end) {
-          std::fill(data + begin, data + end, value);
-        });
-      });
-    }>("full", Kind::create);
+const Registered full_p =
+    plain_primitive<FullParams,
+                    [](Operands, const FullParams& p, Meta* out) {
+                      out[0] = {p.size, p.dtype, p.strides};
+                    },
+                    [](Operands, const FullParams& p, Tensor* out) {
+                      visit(p.dtype, [&](auto zero) {
+                        using T = decltype(zero);
+                        T *data = out[0].data_ptr<T>(), value = p.value.to<T>();
+                        constexpr auto kGrain = static_cast<int64_t>(kFillBytes / sizeof(T));
+                        pool::parallel_for(out[0].numel(), kGrain, [&](int64_t begin, int64_t end) {
+                          std::fill(data + begin, data + end, value);
+                        });
+                      });
+                    }>("full", Kind::create);
 
 Tensor uninitialised(const Dims& size, DType dtype, const Dims& strides = {}) {
   product(size);  // refuses negative and overflowing sizes first

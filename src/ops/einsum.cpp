@@ -48,7 +48,6 @@ Labels parse_term(std::string_view term, std::string_view equation) {
 struct Equation {
   std::vector<Labels> inputs;
   Labels output;
-  int ellipsis = 0;  // how many dimensions it stands for
 };
 
 std::vector<Labels> parse_inputs(std::string_view text, std::string_view equation) {
@@ -121,18 +120,19 @@ Equation parse(std::string_view text, const Tensors& operands) {
     fail("einsum: '{}' is for {} operands, got {}", text, equation.inputs.size(), operands.size());
   }
   std::vector<int> counts;
+  int ellipsis = 0;  // how many dimensions it stands for at most
   for (size_t i = 0; i < operands.size(); i++) {
     counts.push_back(ellipsis_of(equation.inputs[i], operands[i], i));
-    equation.ellipsis = std::max(equation.ellipsis, counts[i]);
+    ellipsis = std::max(ellipsis, counts[i]);
   }
   for (size_t i = 0; i < operands.size(); i++) {
-    spread_ellipsis(equation.inputs[i], counts[i], equation.ellipsis);
+    spread_ellipsis(equation.inputs[i], counts[i], ellipsis);
   }
   if (arrow == text.npos) {
-    equation.output = implicit_output(equation.inputs, equation.ellipsis);
+    equation.output = implicit_output(equation.inputs, ellipsis);
   } else {
     equation.output = parse_term(text.substr(arrow + 2), text);
-    spread_ellipsis(equation.output, equation.ellipsis, equation.ellipsis);
+    spread_ellipsis(equation.output, ellipsis, ellipsis);
   }
   check_output(equation);
   return equation;

@@ -100,7 +100,7 @@ TEST(CacheBundle, what_was_loaded_is_in_the_next_bundle_though_nobody_asked_for_
   EXPECT_EQ(save_artifacts()->keys.size(), 1u);
 }
 
-TEST(CacheBundle, a_hit_is_an_artifact_too) {
+TEST(CacheBundle, a_hit_is_an_artifact_too) {  // A49
   TestCache cache;
   cache.with_shared_key();
   store(key("f"), entry("code"));

@@ -12,7 +12,7 @@
 
 namespace fg::cache {
 
-TEST(Cache, what_is_stored_is_found_in_memory_and_on_disk) {
+TEST(Cache, what_is_stored_is_found_in_memory_and_on_disk) {  // G41
   TestCache cache;
   EXPECT_FALSE(find(key("f")));
   store(key("f"), entry("code", 7));

@@ -4,7 +4,11 @@
 
 #include <bit>
 #include <cmath>
+#include <map>
 
+#include "base/build_id.h"
+#include "base/level.h"
+#include "base/version.h"
 #include "cache/entry.h"
 #include "cache/local_store.h"
 #include "cache/secret.h"
@@ -102,7 +106,7 @@ TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {  // A74
   EXPECT_EQ(cache::stats().lookups.at(0).key, key);
 }
 
-TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {
+TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {  // A7
   compiler::KernelOptions options;
   options.passes = false;
   compiler::CompiledFunction compiled([](const Tensor& in) { return in.sin(); },
@@ -168,6 +172,18 @@ TEST_F(CachedKeys, of_constants_know_what_is_no_number) {
   EXPECT_EQ(run(shifted(0x7fc00000), {{3}}).misses, 0u);
   EXPECT_EQ(run(shifted(0x7fc00001), {{3}}).hits, 0u);
   EXPECT_EQ(run(shifted(0xffc00000), {{3}}).hits, 0u);
+}
+
+TEST_F(CachedKeys, name_the_library_and_the_level) {  // A33
+  run([](const Tensors& in) { return in[0].sin().sum(); }, {{3}});
+  for (const cache::Lookup& lookup : cache::stats().lookups) {
+    std::map<std::string, std::string> fields;
+    for (const cache::Field& field : lookup.fields) fields[field.name] = field.value;
+    EXPECT_EQ(fields["library"], std::string(version()) + " " + build_id());
+    EXPECT_EQ(fields["level"], name(level()));
+  }
+  EXPECT_EQ(cache::stats().lookups.size(), 2u);
+  EXPECT_FALSE(build_id().empty());
 }
 
 // A52: a warm function shows what a cold one does, and says where it has it from.

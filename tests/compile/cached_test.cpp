@@ -52,7 +52,7 @@ TEST_F(Cached, names_the_lines_of_this_program_in_errors) {
   EXPECT_NE(here, there);
 }
 
-TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {  // G15
+TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {  // A55, G15
   run(network, kNetwork, false);
   EXPECT_EQ(run(network, kNetwork, false).hits, 1u);
   EXPECT_EQ(run(network, kNetwork).misses, 2u);  // recorded, it is another one

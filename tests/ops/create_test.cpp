@@ -12,6 +12,14 @@
 namespace fg {
 namespace {
 
+// More than one thread fills them, the last one less than the others.
+TEST(Create, large_tensors_are_filled_to_their_end) {
+  for (DType dtype : {kUInt8, kFloat64}) {
+    int64_t count = 9'000'001;
+    EXPECT_EQ(full({count}, 3, dtype).eq(3).sum().item<int64_t>(), count) << name(dtype);
+  }
+}
+
 TEST(Create, numbers_decide_the_dtype) {
   EXPECT_EQ(full({2}, 1.5).dtype(), kFloat32);
   EXPECT_EQ(full({2}, 3).dtype(), kInt64);

@@ -197,10 +197,8 @@ TEST(ComputeAgain, makes_a_value_once_more_and_not_again_for_each_that_is_made_o
 TEST(ComputeAgain, leaves_small_values_and_small_gains) {
   std::string text = around_peak("gelu(%2)");
   EXPECT_EQ(after(compute_again, text.c_str()), canonical(text));
-  AgainLimits before = again_limits;
-  again_limits = {.least_bytes = 1, .least_part = 8};  // a twelfth of the peak
+  ComputeEverythingAgain everything(8);  // it is a twelfth of the peak
   EXPECT_EQ(after(compute_again, text.c_str()), canonical(text));
-  again_limits = before;
 }
 
 TEST(ComputeAgain, leaves_what_the_caller_gets_or_sees) {

@@ -70,6 +70,19 @@ def test_a_step_has_the_bits_of_the_eager_step_at_any_rate(optimizer, clip, dtyp
     assert all(p.grad is None for p in compiled.parameters())
 
 
+def test_settings_are_printed_compared_and_changed():
+    settings = AdamW(lr=0.5)
+    assert repr(settings) == ("AdamW(lr=0.5, betas=(0.9, 0.999), eps=1e-08, weight_decay=0.01, "
+                              "amsgrad=False, maximize=False)")
+    assert settings == AdamW(0.5) and settings != AdamW() and settings != Adam(lr=0.5)
+    assert repr(SGD()) == ("SGD(lr=0.001, momentum=0.0, dampening=0.0, weight_decay=0.0, "
+                           "nesterov=False, maximize=False)")
+    settings.lr = 0.001
+    assert settings == AdamW()
+    with pytest.raises(TypeError, match="unhashable"):
+        hash(settings)
+
+
 def test_rates_counts_limits_and_settings_compile_nothing_anew():
     model = Model()
     step = compile_step(model.loss, model, AdamW(), clip_norm=1.0, fullgraph=True)

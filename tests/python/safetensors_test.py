@@ -2,6 +2,7 @@
 
 import io
 import json
+import os
 import random
 import struct
 import subprocess
@@ -36,6 +37,20 @@ def test_all_dtypes_come_back(tmp_path):
         assert part.get_shape() == [3, 2] and part[1:, 0].tolist() == [1, 1]
     assert [p.name for p in tmp_path.iterdir()] == ["all.safetensors"]
     assert safetensors.load(path.read_bytes())["number"].item() == 1.5
+
+
+def test_large_files_are_read_by_all_threads(tmp_path):
+    path = tmp_path / "file"
+    tensors = {f"t{i}": fg.arange(i * 100_000 + 1, dtype=fg.float32) - i for i in range(8)}
+    safetensors.save_file(tensors, path)
+    assert path.stat().st_size > 8 << 20
+    loaded = safetensors.load_file(path)
+    assert list(loaded) == list(tensors)
+    assert all(fg.equal(loaded[name], tensors[name]) for name in tensors)
+    with safetensors.safe_open(path) as file:
+        os.truncate(path, path.stat().st_size - 4)  # after its header was read
+        with pytest.raises(ValueError, match="ends early; it has changed"):
+            file._file.read_all()
 
 
 def test_what_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
