@@ -27,6 +27,12 @@ void refuse_outside(const Tensor& tensor, std::string_view function) {
       function);
 }
 
+// The same for what is no write of elements; an interpreter may refuse more of it.
+static void refuse_change(const Tensor& tensor, const char* function) {
+  refuse_outside(tensor, function);
+  if (modes.interpreter) modes.interpreter->asked(tensor, function);
+}
+
 Ref<Node> grad_accumulator(const Tensor& leaf) {
   AutogradMeta& meta = ensure_meta(leaf);
   return meta.borrowed_accumulator ? meta.borrowed_accumulator : AccumulateGrad::of(leaf, meta);
@@ -64,7 +70,7 @@ NodeHooks& hooks_for_gradient(const Tensor& tensor) {
         "register_hook: the tensor does not require grad, so the hook would never run; call "
         "requires_grad_() first");
   }
-  refuse_outside(tensor, "register_hook");
+  refuse_change(tensor, "register_hook");
   if (Edge edge = gradient_edge(tensor); edge.is_valid()) edge.node->check_watched(edge.input_nr);
   return ensure_hooks_of(tensor);
 }
@@ -75,7 +81,7 @@ NodeHooks& hooks_for_accumulation(const Tensor& tensor) {
         "register_post_accumulate_grad_hook: only leaf tensors that require grad accumulate "
         "gradients; use register_hook for others");
   }
-  refuse_outside(tensor, "register_post_accumulate_grad_hook");
+  refuse_change(tensor, "register_post_accumulate_grad_hook");
   return ensure_hooks_of(tensor);
 }
 
@@ -126,8 +132,7 @@ const Tensor& Tensor::requires_grad_(bool on) const {
         "requires_grad_: an inference tensor cannot require grad outside inference mode; clone it");
   }
   if (on != requires_grad()) {
-    autograd::refuse_outside(*this, "requires_grad_");
-    if (modes.interpreter) modes.interpreter->asked(*this, "requires_grad_");
+    autograd::refuse_change(*this, "requires_grad_");
   }
   if (is_leaf() && (on || impl_->autograd)) ensure_meta(*this).requires_grad = on;
   return *this;
@@ -139,7 +144,7 @@ const Tensor& Tensor::grad() const {
 }
 
 void Tensor::set_grad(const Tensor& grad) const {
-  autograd::refuse_outside(*this, "set_grad");
+  autograd::refuse_change(*this, "set_grad");
   if (grad.defined()) {
     if (grad.is_same(*this)) fail("set_grad: a tensor cannot be its own gradient");
     if (!(grad.sizes() == sizes()) || grad.dtype() != dtype()) {
@@ -174,7 +179,7 @@ void Tensor::retain_grad() const {
     fail("retain_grad: the tensor does not require grad; call requires_grad_() first");
   }
   if (is_leaf() || meta_of(*this)->retains_grad) return;
-  autograd::refuse_outside(*this, "retain_grad");
+  autograd::refuse_change(*this, "retain_grad");
   Ref<autograd::Node> node = grad_fn();
   node->check_watched(static_cast<uint32_t>(output_nr()));
   AutogradMeta* meta = meta_of(*this);
@@ -204,7 +209,7 @@ const Tensor& Tensor::detach_() const {
         "detach()");
   }
   if (impl_->autograd) {
-    autograd::refuse_outside(*this, "detach_");
+    autograd::refuse_change(*this, "detach_");
     AutogradMeta* meta = meta_of(*this);
     meta->grad_fn = nullptr;
     meta->requires_grad = false;
@@ -220,7 +225,7 @@ Tensor Tensor::data() const {
 }
 
 void Tensor::set_data(const Tensor& data) const {
-  autograd::refuse_outside(*this, "set_data");
+  autograd::refuse_change(*this, "set_data");
   if (data.dtype() != dtype() && requires_grad()) {
     fail("set_data: the new data is {} but the tensor requires grad as {}; convert the data first",
          name(data.dtype()), name(dtype()));

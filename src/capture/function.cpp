@@ -229,6 +229,27 @@ Tensors add_tangents(const Function& function, const Tangents& kinds, Function& 
   return tangents;
 }
 
+// What the user's code did to memory from before becomes inputs and outputs.
+void add_touched(const Function& function, const std::vector<Tracer::Touched>& all,
+                 Function& gradient) {
+  for (const Tracer::Touched& one : all) {
+    if (!one.input) continue;
+    const Storage* memory = one.base.impl()->storage.get();
+    gradient.inputs.push_back({one.base, one.now, false, memory});
+    gradient.input_roles.push_back(function.input_roles[*one.input]);
+    gradient.live.push_back(*one.input);
+  }
+  for (const Tracer::Touched& one : all) {
+    if (one.after == ir::kNoValue) continue;
+    size_t at = function.inputs.size();  // that very memory is given after the function's inputs
+    while (gradient.inputs[at].memory != one.base.impl()->storage.get()) at++;
+    size_t tangent = static_cast<size_t>(gradient.input_roles[at].index);
+    Role role{Role::Kind::mutation, static_cast<int64_t>(at)};
+    gradient.outputs.push_back({one.base, one.after, false, role});
+    gradient.writes.push_back({one.input.value_or(function.inputs.size() + tangent), one.bumps});
+  }
+}
+
 }  // namespace
 
 Function gradient_of(const Function& function, const Tangents& kinds, bool again,
@@ -245,15 +266,11 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   std::optional<Met> met;
   if (inputs) met.emplace(tracer, *inputs);
   Tracing tracing(tracer);
-  tracer.backward = true;
+  bool first = function.inputs.size() == known;  // not that of a gradient
+  Tracer::BackwardScope scope(tracer, runs_code_of_user(function), first && !again);
+  for (const Function::Out& out : function.outputs) scope.know(out.inside);
   Tensors tangents = add_tangents(function, kinds, result);
-  tracer.read_back.clear();
   Tensors grads = trace_gradients(function, tangents, again, wanted);
-  find_reads(function, tracer.read_back, result);
-  if (tracer.lifted().size() != known) {
-    refuse(
-        "a tensor from outside is used by the backward alone; use it in the forward, or pass it");
-  }
   size_t next = 0;
   for (size_t i = 0; i < function.inputs.size(); i++) {
     if (!function.inputs[i].needs_grad) continue;
@@ -262,6 +279,12 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
     bool differentiable = grad.defined() && grad.requires_grad();
     Role role{Role::Kind::gradient, static_cast<int64_t>(i)};
     result.outputs.push_back({std::move(grad), value, differentiable, role});
+  }
+  add_touched(function, scope.finish(), result);
+  find_reads(function, tracer.read_back, result);
+  if (tracer.lifted().size() != known) {
+    refuse(
+        "a tensor from outside is used by the backward alone; use it in the forward, or pass it");
   }
   result.end = tracer.graph.operations.size();
   return result;

@@ -32,6 +32,16 @@ struct Function {
   size_t checked = 0;  // of those, operations that may refuse values and run in any case
   // Of a gradient: which inputs and outputs of the function eager code would have saved for it.
   std::vector<size_t> reads_inputs{}, reads_outputs{};
+  // Inputs of the function that its code reaches when it runs: after the tangents, they are inputs
+  // once more, as they are then.
+  std::vector<size_t> live{};
+  // What it writes to: after the gradients, new elements are outputs.
+  struct Write {
+    size_t place;    // an input of the function, or after those a tangent
+    uint32_t bumps;  // of the version; none: written through .data
+    bool operator==(const Write&) const = default;
+  };
+  std::vector<Write> writes{};
 
   size_t differentiable_count() const;
 };

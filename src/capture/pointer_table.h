@@ -22,6 +22,12 @@ class PointerTable {
   }
   const Entry* find(const T* key) const { return const_cast<PointerTable*>(this)->find(key); }
   static constexpr Entry* end() { return nullptr; }
+  size_t size() const { return entries_.size(); }
+  // Which of the entries a key has, counted from 0 in the order in which they came; size(): none.
+  size_t place_of(const T* key) const {
+    uint32_t place = slots_[slot_of(key)];
+    return place == 0 ? entries_.size() : place - 1;
+  }
 
   V& operator[](const T* key) {
     size_t slot = slot_of(key);

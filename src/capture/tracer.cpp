@@ -117,6 +117,7 @@ ValueId Tracer::read(const Tensor& given) {
   if (tensor.dtype() != memory.base.dtype()) {
     fail("capture: a view as another dtype is not captured yet; convert with to() instead");
   }
+  if (scope_) note_read(tensor.impl()->storage.get(), memory);
   bool number = tensor.impl()->wrapped_number;
   if (memory.is_whole(tensor)) {
     return memory.number == number ? memory.value : as_number(memory.value, number);
@@ -177,6 +178,7 @@ const ViewStep* Tracer::step_of(const Tensor& view) const {
 // Views of a tensor that takes another shape stay what they were, and a view that does so counts as
 // a change of its base: neither can be made again around the graph.
 void Tracer::reshaping(const Tensor& self, const Tensor& view) {
+  if (scope_) note_change(self, "a change of shape", true);
   Memory& memory = memory_of(stand_in(self));
   bool has_views = false;
   for (const auto& [impl, step] : steps_) {
@@ -231,6 +233,7 @@ void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, c
 // Random numbers come from a seed, an input; each call knows how many were drawn before it.
 void Tracer::draw(ir::Operation& operation, ir::Operands inputs, const void* params,
                   const ir::Meta& meta) {
+  if (scope_) note_draw();
   const ir::PrimitiveInfo& primitive = *operation.primitive;
   const Generator* generator = primitive.params->generator(params);
   Drawn* from = nullptr;
@@ -325,6 +328,7 @@ bool Tracer::write(const Tensor& given, const Tensor& value) {
   Tensor converted = value.dtype() == self.dtype() ? value : to(value, self.dtype());
   ValueId part = read(converted);
   Memory& memory = memory_of(self);
+  if (scope_) note_write(self, memory);
   read(self);  // refuses what is not part of the base
   memory.value = put(memory, self, part);
   memory.number = false;

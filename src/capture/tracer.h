@@ -3,6 +3,7 @@
 // write gives it a new one, and a view that is read after a write is cut out of the new value.
 #pragma once
 
+#include <deque>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -102,8 +103,21 @@ class Tracer : public ir::Interpreter {
   void symbol_asked(uint32_t symbol) override;
   void reshaping(const Tensor& self, const Tensor& view) override;
   void unpacked(const Tensor& saved) override;
-  // The memory of all that a backward read of what was saved for it.
+  // The memory of all that a backward read of what was saved for it, or that it reached by itself.
   std::unordered_set<const Storage*> read_back;
+
+  // Memory that was there before a backward, or is given to it, and that it reached by itself: it
+  // reads the elements of when it runs, and what it writes is written each time.
+  struct Touched {
+    Tensor base;
+    std::optional<size_t> input{};     // of the function; none: a gradient that comes
+    ir::ValueId now = ir::kNoValue;    // stands for the elements when the backward runs
+    ir::ValueId after = ir::kNoValue;  // at its end; none: it was not written
+    uint32_t bumps = 0;                // of the version
+  };
+  // While alive, a backward is traced. Afterwards memory is what it was: the next backward begins
+  // where this one did. `touches`: code of the user runs, and may reach inputs of the function.
+  class BackwardScope;
 
  private:
   struct Geometry {
@@ -145,6 +159,12 @@ class Tracer : public ir::Interpreter {
     }
   };
   Memory& memory_of(const Tensor& tensor);
+  // A backward reads or writes memory, or changes a tensor, that may not be its own; or it draws
+  // random numbers, which are others each time.
+  void note_read(const Storage* storage, Memory& memory);
+  void note_write(const Tensor& self, Memory& memory);
+  void note_change(const Tensor& tensor, const char* what, bool of_memory);
+  void note_draw();
   static bool is_dense(const Memory& memory);
   Memory& add_constant(const Tensor& tensor);
   Tensor alias_of_lifted(const Tensor& tensor);
@@ -173,6 +193,44 @@ class Tracer : public ir::Interpreter {
   std::unordered_map<const TensorImpl*, std::pair<Tensor, ViewStep>> steps_;
   std::unordered_map<std::string, uint32_t> sources_;
   Tensors symbols_;  // what stands for numbers of unknown value
+  BackwardScope* scope_ = nullptr;
+};
+
+class Tracer::BackwardScope {
+ public:
+  BackwardScope(Tracer& tracer, bool runs_code_of_user, bool touches);
+  ~BackwardScope();
+  BackwardScope(const BackwardScope&) = delete;
+  BackwardScope& operator=(const BackwardScope&) = delete;
+
+  // A tensor that was there before.
+  void know(const Tensor& tensor) {
+    if (tensor.defined()) known_.insert(tensor.impl());
+  }
+  // All that was touched. Refuses once more where the user's code caught a refusal.
+  std::vector<Touched> finish();
+
+ private:
+  friend class Tracer;
+  struct Before {  // of touched memory
+    Touched touched;
+    ir::ValueId value;
+    bool number, written, written_as_data;
+    uint32_t version;
+  };
+  bool is_own(const Storage* storage) const;
+  std::optional<size_t> input_of(const Storage* storage) const;
+  Before* find(const Storage* storage);
+  Before& touch(const Storage* storage, Memory& memory);
+  [[noreturn]] void refuse(const std::string& why);
+
+  Tracer& tracer_;
+  bool runs_code_of_user_, touches_;
+  size_t first_own_;  // memory that came later is that of the backward
+  std::unordered_set<const TensorImpl*> known_;
+  std::deque<Before> touched_;
+  std::vector<std::pair<Ref<VersionCounter>, uint32_t>> counters_;
+  std::string refused_;
 };
 
 // The value of a number is asked for that is an argument, or was computed from some.

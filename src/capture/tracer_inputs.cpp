@@ -151,7 +151,20 @@ void Tracer::asked_outside(const Tensor& tensor, const char* what) const {
       what);
 }
 
+// What changes a tensor beside its elements.
+static bool is_change(std::string_view what) {
+  for (const char* one : {"requires_grad_", "set_grad", "set_data", "detach_", "retain_grad",
+                          "register_hook", "register_post_accumulate_grad_hook"}) {
+    if (what == one) return true;
+  }
+  return false;
+}
+
 void Tracer::asked(const Tensor& tensor, const char* what) {
+  if (is_change(what)) {
+    if (scope_) note_change(tensor, what, false);
+    if (std::string_view(what) != "requires_grad_") return;
+  }
   if (!tensor.is_abstract()) return asked_outside(tensor, what);
   if (std::string_view(what) == "is_leaf" || std::string_view(what) == "requires_grad") return;
   auto found = memories_.find(tensor.impl()->storage.get());

@@ -159,6 +159,7 @@ class Versions {
     };
     entry->version =
         std::make_unique<Version>(flat, different.tensors, trace_options(parameters), kernel_);
+    entry->version->check_gradient(inputs_of(*entry, different, parameters));
     return entry;
   }
 

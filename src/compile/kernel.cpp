@@ -112,7 +112,8 @@ static std::vector<bool> find_varying(const Function& function, const Function& 
   const ir::Graph& graph = function.trace->tracer.graph;
   std::vector<bool> depends(graph.values.size()), varies(function.inputs.size());
   for (size_t i = function.inputs.size(); i < gradient.inputs.size(); i++) {
-    depends[gradient.inputs[i].value] = true;
+    bool tangent = gradient.input_roles[i].kind == Role::Kind::tangent;
+    depends[gradient.inputs[i].value] = tangent;
   }
   for (size_t i = function.end; i < graph.operations.size(); i++) {
     const ir::Operation& operation = graph.operations[i];
@@ -123,22 +124,59 @@ static std::vector<bool> find_varying(const Function& function, const Function& 
     }
   }
   for (const Function::Out& out : gradient.outputs) {
+    if (out.role.kind != Role::Kind::gradient) continue;
     auto input = static_cast<size_t>(out.role.index);
     varies[input] = out.value != ir::kNoValue && depends[out.value];
   }
   return varies;
 }
 
+static std::string text_of(const Function& gradient) {
+  capture::AnonymousGraph graph = capture::anonymous(capture::graph_of(gradient));
+  return graph.text + graph.constants;
+}
+
+void Kernel::check_gradient(const Tensors& inputs) {
+  std::scoped_lock lock(mutex_);
+  if (!training_ || training_->traced.empty()) return;
+  capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
+  if (text_of(capture::gradient_of(function_, all, false, &inputs)) == training_->traced) return;
+  capture::refuse(
+      "a backward or a hook does something else each time it runs: it keeps something on its "
+      "context, in an object or in a variable; pass that as a tensor");
+}
+
+// What is not known when the forward runs cannot be handed to the node of the call.
+void Kernel::take_effects(const Function& gradient, Backward& backward) const {
+  auto has = [](const std::vector<size_t>& all, size_t one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  bool known = true;
+  for (size_t input : gradient.live) known &= has(training_->live, input);
+  for (const Function::Write& write : gradient.writes)
+    known &= has(training_->written, write.place);
+  if (!known) {
+    fail(
+        "CompiledFunctionBackward: a backward or a hook reads or writes an input of the function "
+        "only where some of the gradients come, or are asked for; ask for all of them");
+  }
+  backward.live = gradient.live;
+  backward.writes = gradient.writes;
+}
+
 void Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
   forward.gradient = capture::gradient_of(function_, all, false, inputs);
   const Function& gradient = *forward.gradient;
+  if (capture::runs_code_of_user(function_)) forward.traced = text_of(gradient);
   std::scoped_lock lock(*function_.mutex);
   {
     timing::Phase phase("partition");
     forward.saved = options_.partition ? options_.partition(joint(gradient))
                                        : passes::partition_default(joint(gradient));
   }
+  forward.live = gradient.live;
+  for (const Function::Write& write : gradient.writes) forward.written.push_back(write.place);
   forward.varies = find_varying(function_, gradient);
   forward.watched = gradient.reads_outputs;
   forward.reach = capture::reach_of(function_);
@@ -269,7 +307,12 @@ ir::Graph Kernel::cut_backward(const Function& gradient) const {
   for (size_t i = function_.inputs.size(); i < gradient.inputs.size(); i++) {
     inputs.add(gradient.inputs[i].value, gradient.input_roles[i]);
   }
-  for (const Function::Out& out : gradient.outputs) outputs.add(out.value, out.role);
+  auto before = static_cast<int64_t>(inputs.values.size() - gradient.inputs.size());
+  for (const Function::Out& out : gradient.outputs) {
+    Role role = out.role;  // where the function's inputs were there are saved values
+    if (role.kind == Role::Kind::mutation) role.index += before;
+    outputs.add(out.value, role);
+  }
   return ir::cut(function_.trace->tracer.graph, inputs, outputs);
 }
 
@@ -277,6 +320,10 @@ ir::Graph Kernel::backward_graph(const Function& gradient, std::vector<size_t>& 
   ir::Graph graph = cut_backward(gradient);
   finish(graph, "backward");
   saved = drop_unused_inputs(graph, training_->saved.size());
+  for (Role& role : graph.output_roles) {
+    bool mutation = role.kind == Role::Kind::mutation;
+    if (mutation) role.index -= static_cast<int64_t>(training_->saved.size() - saved.size());
+  }
   for (size_t k = 0; k < saved.size(); k++) {
     if (training_->kept[saved[k]].alone) graph.consumable.push_back(graph.inputs[k]);
   }
@@ -302,6 +349,7 @@ Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
   result.run =
       options_.backward ? options_.backward(graph) : compile_keeping(graph, code, options_.native);
   result.watched = watched_by(*gradient);
+  take_effects(*gradient, result);
   result.graph = std::move(graph);
   if (key && code) {
     store_or_count(*key, [&] { return store_backward(result, *code, lines_[true]); }, watch);

@@ -59,6 +59,13 @@ class Kernel : public Counted {
   const capture::Reach& reach() const { return training_->reach; }
   // Of inputs that need a gradient: whether one gets there.
   const std::vector<bool>& reached() const { return training_->reached; }
+  // Inputs that code of the user reaches in a backward: a call hands them to its node. Of those,
+  // and of gradients that come (after the inputs), those that it writes to.
+  const std::vector<size_t>& live() const { return training_->live; }
+  const std::vector<size_t>& written() const { return training_->written; }
+  // Traces the gradient once more, for a call with these inputs, and refuses it if code of the user
+  // does something else each time.
+  void check_gradient(const Tensors& inputs);
   // Whether a recorded call reads or keeps the i-th input, or known value after them.
   bool uses(size_t i) { return forward(true).used[i]; }
   std::string plan();  // what is saved and why
@@ -114,6 +121,7 @@ class Kernel : public Counted {
                             std::optional<capture::Function> gradient, const cache::Key* key);
   const Again& gradient(const Request& request, const Tensors& inputs);
   std::vector<size_t> watched_by(const capture::Function& gradient) const;
+  void take_effects(const capture::Function& gradient, Backward& backward) const;
   ir::Graph cut_backward(const capture::Function& gradient) const;
   // After the passes, and which of the saved values it reads.
   ir::Graph backward_graph(const capture::Function& gradient, std::vector<size_t>& saved) const;

@@ -155,6 +155,9 @@ Forward Kernel::make_forward(bool record) {
   found->watched_behind = std::move(plan.watched_behind);
   found->reach = std::move(plan.reach);
   found->reached = std::move(plan.reached);
+  found->live = std::move(plan.live);
+  found->written = std::move(plan.written);
+  found->traced = std::move(plan.traced);
   found->varies = std::move(plan.varies);
   return std::move(*found);
 }
@@ -185,6 +188,7 @@ Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
   if (key) search = cache::find_or_take_turn(*key);
   auto load = [&](const cache::Entry& entry) { return load_backward(entry, lines_[true]); };
   if (search.entry) result = load_or_none(*search.entry, load);
+  if (result && gradient) take_effects(*gradient, *result);
   if (!result) {
     result = compile_backward(request, inputs, std::move(gradient), key ? &*key : nullptr);
   }

@@ -3,6 +3,7 @@
 #include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "tensor/geometry.h"
 
 namespace fg::compiler {
 
@@ -82,6 +83,7 @@ void KernelNode::release_variables() {
 void KernelNode::free_saved() {
   released_ = true;
   watched_.clear();
+  live_.clear();
   first_ = nullptr;
   for (auto* values : {&saved_, &saved_inputs_}) {
     for (autograd::SavedValue& value : *values) value.reset();
@@ -107,12 +109,14 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
   return result;
 }
 
-// The inputs as they are now, to be recognised; a packed one stays packed.
+// The inputs as they are now, to be recognised; a packed one stays packed. Of an input that the
+// call wrote there is a copy from before, and what the user's code has is the other one.
 Tensors KernelNode::held_inputs() {
   Locked locked(lock_);
   if (released_) autograd::refuse_freed(*this);
   Tensors inputs;
   for (const autograd::SavedValue& value : saved_inputs_) inputs.push_back(value.held());
+  for (const auto& [i, input] : live_) inputs[i] = input;
   return inputs;
 }
 
@@ -124,11 +128,79 @@ bool KernelNode::is_last_call() const {
   return task && task->current_node == this && !task->keep_graph && !hooked;
 }
 
-Tensors KernelNode::run(const Request& request, Tensors tangents) {
+// ---- code of the user that reaches inputs and writes to them
+
+static bool share_memory(const Tensor& a, const Tensor& b) {
+  return a.defined() && b.defined() && a.impl()->storage == b.impl()->storage;
+}
+
+// Results that are the memory of some other tensor become tensors of their own.
+static void keep_apart(Tensors& results, const Tensors& others) {
+  for (Tensor& result : results) {
+    for (const Tensor& other : others) {
+      if (share_memory(result, other)) result = result.clone();
+    }
+  }
+}
+
+const Tensor& KernelNode::live(size_t input) const {
+  for (const auto& [i, tensor] : live_) {
+    if (i != input) continue;
+    const capture::Function::In& in = kernel_->function().inputs[i];
+    bool same = tensor.sizes() == in.leaf.sizes() && tensor.strides() == kernel_->input_strides(i);
+    if (same) return tensor;
+    fail(
+        "{}: the shape of a tensor that a backward or a hook uses was changed in place since the "
+        "call; use the out-of-place form",
+        name());
+  }
+  fail(ErrorKind::internal, "{}: the call did not keep input {} for its backward", name(), input);
+}
+
+// The tensors that the backward writes to: nothing else that it is given may show their memory.
+Tensors KernelNode::targets_of(const Backward& backward, const Tensors& given) const {
+  Tensors targets;
+  size_t inputs = kernel_->function().inputs.size();
+  for (const auto& write : backward.writes) {
+    targets.push_back(write.place < inputs ? live(write.place) : given[write.place - inputs]);
+    const Tensor& target = targets.back();
+    if (overlaps_itself(target.sizes(), target.strides())) {
+      fail(
+          "{}: more than one element of the written-to tensor refers to a single memory location; "
+          "clone() it first",
+          name());
+    }
+    size_t shown = 0;
+    for (const Tensor& grad : given) shown += share_memory(grad, target);
+    for (const auto& [i, input] : live_) shown += share_memory(input, target);
+    if (shown == 1) continue;
+    fail(
+        "{}: a backward or a hook of a compiled function writes to memory that two of the "
+        "gradients "
+        "and inputs share; write to a clone()",
+        name());
+  }
+  return targets;
+}
+
+void KernelNode::write_back(const Backward& backward, const Tensors& targets, Tensors& results) {
+  NoGradGuard no_grad;
+  keep_apart(results, targets);
+  size_t gradients = results.size() - targets.size();
+  for (size_t i = 0; i < targets.size(); i++) {
+    uint32_t bumps = backward.writes[i].bumps;
+    Tensor target = bumps == 0 ? targets[i].data() : alias(targets[i]);
+    target.copy_(results[gradients + i]);
+    for (uint32_t k = 1; k < bumps; k++) target.impl()->bump_version();
+  }
+  results.resize(gradients);
+}
+
+Tensors KernelNode::run(const Request& request, Tensors tangents, const Tensors& given) {
   const Backward* made = kernel_->find_backward(request);
   const Backward& backward = made ? *made : kernel_->backward(request, held_inputs());
-  Tensors inputs;
-  inputs.reserve(backward.saved.size() + tangents.size());
+  Tensors inputs, live_inputs, targets;
+  inputs.reserve(backward.saved.size() + tangents.size() + backward.live.size());
   {
     Locked locked(lock_);
     if (released_) autograd::refuse_freed(*this);
@@ -137,11 +209,17 @@ Tensors KernelNode::run(const Request& request, Tensors tangents) {
     for (size_t i : backward.saved) {
       inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
     }
+    for (size_t i : backward.live) live_inputs.push_back(live(i));
+    if (!backward.writes.empty()) targets = targets_of(backward, given);
     if (is_last_call()) free_saved();  // then the backward may have the only references
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
+  for (const Tensor& input : live_inputs) inputs.push_back(alias(input));
   timing::Span span("call", "backward");
-  return backward.run(std::move(inputs));
+  Tensors results = backward.run(std::move(inputs));
+  if (!backward.live.empty()) keep_apart(results, live_inputs);
+  if (!backward.writes.empty()) write_back(backward, targets, results);
+  return results;
 }
 
 // The inputs for a gradient that is differentiated again; which of them were written since. Those
@@ -215,7 +293,7 @@ void KernelNode::check_hooks_of_first() const {
 Tensors KernelNode::apply(Tensors&& grads) {
   Request request;
   capture::Tangents& kinds = request.tangents;
-  Tensors tangents;
+  Tensors tangents, given;
   kinds.reserve(grads.size());
   request.wanted.reserve(next_edges().size());
   for (const capture::Function::Out& out : kernel_->function().outputs) {
@@ -223,6 +301,10 @@ Tensors KernelNode::apply(Tensors&& grads) {
     Tensor grad = std::move(grads[kinds.size()]);
     kinds.push_back(capture::Tangent::none);
     if (!grad.defined()) continue;
+    if (!kernel_->written().empty()) {
+      given.resize(kinds.size());
+      given.back() = grad;
+    }
     bool again = modes.grad_enabled && grad.requires_grad();
     kinds.back() = again ? capture::Tangent::differentiable : capture::Tangent::plain;
     tangents.push_back(in_layout(std::move(grad), capture::tangent_strides(out.inside)));
@@ -231,7 +313,7 @@ Tensors KernelNode::apply(Tensors&& grads) {
   check_hooks_of_first();
   for (size_t i = 0; i < next_edges().size(); i++) request.wanted.push_back(should_compute(i));
   return modes.grad_enabled ? run_again(request, std::move(tangents))
-                            : run(request, std::move(tangents));
+                            : run(request, std::move(tangents), given);
 }
 
 }  // namespace fg::compiler

@@ -26,6 +26,8 @@ class KernelNode : public autograd::Node {
   // saved it, whatever was kept in fact. Inputs are watched, except for those that the call wrote.
   void watch_input(size_t i, const Tensor& input);
   void watch_outputs(const Tensors& outputs, const std::vector<size_t>& which);
+  // An input that code of the user reaches in the backward, as the caller has it.
+  void hold_live(size_t i, Tensor input) { live_.emplace_back(i, std::move(input)); }
 
  private:
   Tensors held_inputs();
@@ -34,7 +36,11 @@ class KernelNode : public autograd::Node {
   void check_versions(const std::vector<size_t>& watched) const;
   void check_all_versions(const capture::Tangents& kinds) const;
   void check_hooks_of_first() const;
-  Tensors run(const Request& request, Tensors tangents);
+  // `given` are the gradients that come, as the engine has them, where a backward may write there.
+  Tensors run(const Request& request, Tensors tangents, const Tensors& given);
+  const Tensor& live(size_t input) const;
+  Tensors targets_of(const Backward& backward, const Tensors& given) const;
+  static void write_back(const Backward& backward, const Tensors& targets, Tensors& results);
   Tensors run_again(const Request& request, Tensors tangents);
   Tensors unpack_inputs(Kernel& gradient, std::vector<size_t>& written);
 
@@ -42,6 +48,7 @@ class KernelNode : public autograd::Node {
   Tensors seeds_;
   std::vector<autograd::SavedValue> saved_, saved_inputs_;
   std::map<size_t, autograd::SavedValue> watched_;  // inputs, then outputs
+  std::vector<std::pair<size_t, Tensor>> live_;
   // Of a call of a gradient: the node of the call that it is the gradient of, and the outputs of
   // that one which an eager second derivative goes through.
   Ref<Node> first_;

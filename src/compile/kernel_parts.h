@@ -23,7 +23,9 @@ struct Backward {
   GraphCallable run;
   std::vector<size_t> saved;    // which of the saved values it reads
   std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
-  LazyGraph graph;              // to look at, as what follows
+  std::vector<size_t> live{};   // inputs that it reads as they are when it runs
+  std::vector<capture::Function::Write> writes{};
+  LazyGraph graph;  // to look at, as what follows
   std::vector<timing::Time> phases;
   std::string from{};  // the cache, and what it knows of its making; empty: it was made here
 };
@@ -50,6 +52,9 @@ struct Forward {
   std::vector<size_t> watched;  // outputs that eager code would have saved
   std::vector<std::vector<size_t>> watched_behind;
   capture::Reach reach;
+  // Inputs that code of the user reaches in the backward, and those of them that it writes to.
+  std::vector<size_t> live{}, written{};
+  std::string traced{};  // its gradient, where that runs code of the user
   std::vector<bool> used, varies;
   std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
   int64_t work = 0;           // about how many elements a call computes

@@ -15,7 +15,8 @@ using capture::Output;
 
 // Two inputs over one memory of which one is written: what the other shows afterwards is not known
 // to the graph.
-static void refuse_shared_writes(const capture::Trace& trace) {
+static void refuse_shared_writes(const capture::Trace& trace,
+                                 const std::vector<size_t>& in_backward) {
   auto check = [&](size_t changed) {
     for (size_t i = 0; i < trace.inputs().size(); i++) {
       if (i == changed) continue;
@@ -28,6 +29,9 @@ static void refuse_shared_writes(const capture::Trace& trace) {
   };
   for (const Mutation& mutation : trace.mutations) check(mutation.input);
   for (auto [input, bumps] : trace.bumps) check(input);
+  for (size_t input : in_backward) {
+    if (input < trace.inputs().size()) check(input);
+  }
 }
 
 // The gradient of what is left of a view goes through its base, in derivatives of any order; where
@@ -82,7 +86,7 @@ std::string Version::cache_key(const capture::Body& body, const Tensors& argumen
 void Version::capture(const capture::Body& body, const Tensors& arguments,
                       const capture::TraceOptions& options, const KernelOptions& kernel_options) {
   trace_ = capture::trace(body, arguments, options);
-  refuse_shared_writes(*trace_);
+  refuse_shared_writes(*trace_, {});
   capture::Function function = capture::function_of(trace_);
   bool needs_grad = false;
   for (const Lifted& input : trace_->inputs()) {
@@ -117,6 +121,7 @@ void Version::capture(const capture::Body& body, const Tensors& arguments,
 void Version::make(size_t arguments) {
   kernel_->prepare(records_);  // captures the gradient too: what it refuses is refused now
   if (records_) {
+    refuse_shared_writes(*trace_, kernel_->written());
     refuse_overwritten_views(*trace_, *kernel_);
     refuse_shown_data(*trace_, *kernel_);
   }
@@ -129,8 +134,9 @@ void Version::make(size_t arguments) {
     lifted_roles_.push_back(input.role);
   }
   bool changes = !trace_->mutations.empty() || !trace_->bumps.empty();
-  if (changes) aliases_ = alias_pattern(inputs);
-  plain_ = is_plain();
+  bool later = records_ && !kernel_->live().empty();  // in a backward
+  if (changes || later) aliases_ = alias_pattern(inputs);
+  plain_ = is_plain() && !later;
   trace_->tracer.forget_outside();
 }
 
@@ -362,6 +368,17 @@ Tensors Version::make_results(const Tensors& inputs, Tensors results) const {
   return results;
 }
 
+// An input that leads to the node of the call is kept without its history.
+void Version::hold_live(KernelNode& node, const Tensors& inputs) const {
+  for (size_t i : kernel_->live()) {
+    bool leads_here = false;
+    for (const Mutation& mutation : trace_->mutations) {
+      leads_here |= mutation.input == i && mutation.differentiable;
+    }
+    node.hold_live(i, leads_here ? alias(inputs[i]) : inputs[i]);
+  }
+}
+
 Tensors Version::call(const Tensors& inputs) {
   if (plain_) return kernel_->call(inputs, {}, {}, records_);
   for (auto [input, bumps] : trace_->bumps) {
@@ -377,6 +394,7 @@ Tensors Version::call(const Tensors& inputs) {
   for (const Mutation& mutation : trace_->mutations) {
     if (node) node->watch_input(mutation.input, inputs[mutation.input]);
   }
+  if (node) hold_live(*node, inputs);
   Tensors results = make_results(inputs, std::move(values));
   relate_views(inputs, results);
   std::vector<bool> done(outputs.size());

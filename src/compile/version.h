@@ -48,6 +48,8 @@ class Version {
   std::string text() const;  // of the graph of its forward
   // Whether the gradient runs code of the user, which may read what it likes when it is traced.
   bool runs_code_of_user() const { return capture::runs_code_of_user(kernel_->function()); }
+  // Refuses a gradient whose code of the user does something else each time it runs.
+  void check_gradient(const Tensors& inputs) { kernel_->check_gradient(inputs); }
   // Whether a call does work beside which handing over a lock is nothing.
   bool is_long() const;
 
@@ -65,6 +67,7 @@ class Version {
   std::string about_inputs() const;
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
+  void hold_live(KernelNode& node, const Tensors& inputs) const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
   Tensors make_results(const Tensors& inputs, Tensors values) const;

@@ -286,6 +286,10 @@ void add_capture(nb::module_& module) {
                   nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
                   nb::arg("partition"))
       .def_prop_ro("runs_code_of_user", &Version::runs_code_of_user)
+      .def("check_gradient",
+           [](Version& self, nb::object inputs) {
+             self.check_gradient(tensors_of(inputs.ptr(), "capture"));
+           })
       .def_prop_ro("lifted",
                    [](const Version& self) {
                      nb::list result;

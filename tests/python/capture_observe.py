@@ -103,6 +103,7 @@ def _has_history(tensor):
 # What a captured function does not know: gradients of results that it computes others from, and of
 # inputs that it writes to. It says so.
 MISSES = "misses"
+STOPS = "stops"  # a backward that captured code refuses when it runs
 
 
 class Observation:
@@ -125,8 +126,12 @@ class Observation:
             return result
         except Exception as error:
             self.first_error = self.first_error or error
-            misses = "would miss" in str(error)
-            self.see(label, MISSES if misses else f"raised {type(error).__name__}")
+            kind = f"raised {type(error).__name__}"
+            if "would miss" in str(error):
+                kind = MISSES
+            elif "a backward or a hook" in str(error):
+                kind = STOPS
+            self.see(label, kind)
             return None
 
     # ---- the call
@@ -237,7 +242,15 @@ class Observation:
         seen = [None if g is None else elements(g) for g in found or ()]
         self.see(f"{label}: values", seen)
         self.see(f"{label}: require grad", [g is not None and g.requires_grad for g in found or ()])
+        self.see_all(label, tangents or ())
         return found
+
+    def see_all(self, label, tangents):
+        """All tensors of the caller after a backward, and the gradients that it was given."""
+        everything = [*self.inputs.values(), *self.results, *tangents]
+        self.see(f"{label}: all values", [elements(t) for t in everything])
+        self.see(f"{label}: all versions", [t._version for t in everything])
+        self.see(f"{label}: all layouts", [(tuple(t.shape), t.stride()) for t in everything])
 
     def gradients(self, variant):
         roots = self.roots()

@@ -301,9 +301,13 @@ class Generator:
                        self.rng.randrange(4), self.after(), self.floats)
 
 
+OLD_SEEDS = range(2_000_000, 10_000_000)  # tests name some of them: they stay what they are
+
+
 def make_program(seed):
     """The program of a seed."""
-    from capture_statements import PRODUCERS
+    from capture_statements import PRODUCERS, WITH_WRITES
 
     fg.manual_seed(seed)
-    return Generator(seed).program(PRODUCERS)
+    producers = PRODUCERS if seed in OLD_SEEDS else WITH_WRITES
+    return Generator(seed).program(producers)

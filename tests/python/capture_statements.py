@@ -281,4 +281,26 @@ def enable(g):
     return "with fg.enable_grad():\n    " + text, names
 
 
-PRODUCERS = tuple(zip(*_PRODUCERS))
+PRODUCERS = tuple(zip(*_PRODUCERS))  # programs of old seeds are made of these
+
+
+@weight(3)
+def writing_backward(g):
+    x, y, made = g.pick(), g.pick(), g.new()
+    name = g.rng.choice(("Counts",) * 4 + ("Reads",) * 3 + ("Given",) * 3 + (
+        "WritesBoth", "WritesSaved", "Sums", "Tallies", "Bends"))
+    alone = name in ("Given", "Sums", "Tallies")
+    return f"{made} = {name}.apply({x})" if alone else f"{made} = {name}.apply({x}, {y})", [made]
+
+
+@weight(2.5)
+def writing_hook(g):
+    x, y = g.pick(), g.pick()
+    if (x[0] == "x" or "." in x) and g.rng.random() < 0.9:
+        return None
+    hooks = ("lambda g: writes(g, {0})", "lambda g: reads(g, {0})", "lambda g: copies(g, {0})",
+             "lambda g: g.mul_(2)")
+    return f"{x}.register_hook({g.rng.choice(hooks).format(y)})", []
+
+
+WITH_WRITES = tuple(zip(*_PRODUCERS))

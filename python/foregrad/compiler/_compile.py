@@ -200,11 +200,24 @@ class Compiled:
             if snapshot.holds_abstract():
                 raise CaptureError("the function keeps a tensor in an attribute, a variable or a "
                                    "container; return it")
+            inputs = inputs + [snapshot.tensors[i] for i in version.lifted]
+            if version.runs_code_of_user:
+                self.check_gradient(call, version, inputs)
         except BaseException:
             snapshot.restore()
             raise
         entry.finish(version, result)
-        return entry, inputs + [snapshot.tensors[i] for i in version.lifted]
+        return entry, inputs
+
+    def check_gradient(self, call, version, inputs):
+        """Refuses backwards and hooks that change what they, or the function, read."""
+        before = self.snapshot(call)
+        version.check_gradient(inputs)
+        try:
+            before.reads.again()
+        except RuntimeError as error:
+            raise CaptureError("a backward or a hook changes what the function reads "
+                               f"({error}); return it instead, or keep it in a tensor") from None
 
     def cache_key(self, *args, **kwargs):
         """The key under which the cache has, or would have, the forward of a call."""
