@@ -1,5 +1,6 @@
 // A file that is there in full or not at all: it is written beside its place, brought to the disk
-// and renamed. What was there before stays until then.
+// and renamed. What was there before stays until then. A link stays, and what it leads to is
+// replaced; a pipe or a device is written to as it is. What goes wrong is a FileError.
 //
 //   AtomicFile file("model.safetensors");
 //   file.write(bytes, size);
@@ -9,11 +10,13 @@
 #include <cstddef>
 #include <string>
 
+#include "base/file.h"
+
 namespace fg {
 
 class AtomicFile {
  public:
-  explicit AtomicFile(std::string path);
+  explicit AtomicFile(std::string path, unsigned mode = 0666);
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
   ~AtomicFile();
@@ -22,10 +25,11 @@ class AtomicFile {
   void commit();
 
  private:
+  void open_special(unsigned mode);
   [[noreturn]] void fail_with(const char* what) const;
 
-  std::string path_, temporary_;
-  int descriptor_ = -1;
+  std::string path_, target_, temporary_;
+  Descriptor file_;
 };
 
 }  // namespace fg

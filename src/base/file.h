@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/error.h"
 
@@ -48,8 +49,24 @@ class Bytes {
   size_t size_ = 0;
 };
 
+// Opens a plain file and nothing else. A pipe, a device or a socket is refused, never waited for:
+// no descriptor, and errno is kNotPlain. A file that O_CREAT makes has the owner's rights of
+// `mode` whatever the umask is.
+inline constexpr int kNotPlain = -1;
+Descriptor open_plain(int folder, const std::string& path, int flags, unsigned mode = 0600);
+
+// Makes a folder for its owner only, whatever the umask is; false with errno when it cannot be.
+bool make_private_folder(int parent, const std::string& name);
+
+// Every name in the folder but "." and "..", sorted; none when it cannot be read.
+std::vector<std::string> names_in(int folder);
+
+// Removes what has this name: a file, a link (not what it leads to), or a folder with its content.
+bool remove_anything(int folder, const std::string& name);
+
 // All of [offset, offset + size); false with errno when it cannot be, 0 when the file is shorter.
 bool read_at(int file, char* to, size_t size, size_t offset);
+// A size limit of the process is an error here, not a signal.
 bool write_all(int file, std::string_view bytes);
 
 // What the file system refused: "cannot write /a/b: No space left on device".
@@ -57,11 +74,12 @@ class FileError : public Error {
  public:
   FileError(const std::string& message, int code)
       : Error(ErrorKind::runtime, message), code_(code) {}
-  int code() const { return code_; }  // an errno; 0: the file is too short
+  int code() const { return code_; }  // an errno, kNotPlain; 0: the file is too short
 
  private:
   int code_;
 };
+const char* file_problem(int code);  // "No space left on device", "it is not a plain file"
 [[noreturn]] void fail_file(const char* what, const std::string& path, int error);
 
 // The content of a small file, or an Error.

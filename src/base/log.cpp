@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "base/settings.h"
+#include "base/terminal.h"
 
 namespace fg::logging {
 
@@ -42,7 +43,7 @@ uint32_t read_topics() {
 const char* name(Topic topic) { return kNames[static_cast<int>(topic)]; }
 
 void write_line(std::string_view label, const std::string& line) {
-  std::string whole = fmt::format("foregrad {}: {}\n", label, line);
+  std::string whole = fmt::format("foregrad {}: {}\n", label, terminal_text(line));
   // One call, so that lines of several threads and processes do not mix.
   [[maybe_unused]] ssize_t written = ::write(STDERR_FILENO, whole.data(), whole.size());
 }

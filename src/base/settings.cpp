@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cstdlib>
 #include <string_view>
 
+#include "base/environment.h"
 #include "base/fail.h"
 
 namespace fg::settings {
@@ -51,7 +51,7 @@ constexpr size_t kCount = std::size(kTable);
 std::array<std::string, kCount> read_environment() {
   std::array<std::string, kCount> values;
   std::transform(std::begin(kTable), std::end(kTable), values.begin(), [](const Setting& s) {
-    const char* value = std::getenv(s.name);
+    const char* value = environment(s.name);
     return std::string(value && *value ? value : s.fallback);
   });
   return values;

@@ -1,5 +1,6 @@
 // Every FOREGRAD_* environment variable in one table. A value is read and checked at its first use
-// and then stays; a value that is not understood is an Error that says what is.
+// and then stays; a value that is not understood is an Error that says what is. A program with more
+// rights than its user reads none (environment.h).
 #pragma once
 
 #include <cstdint>

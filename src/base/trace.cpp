@@ -5,9 +5,10 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
+#include <filesystem>
 #include <mutex>
 
+#include "base/atomic_file.h"
 #include "base/log.h"
 #include "base/settings.h"
 
@@ -37,7 +38,7 @@ int thread_number() {
 }
 
 // The text between quotes of a JSON string.
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out;
   for (char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -51,26 +52,14 @@ class Events {
  public:
   ~Events() {
     if (events_.empty() || getpid() != owner_) return;  // a forked child has its parent's
-    const std::string& path = settings::text(settings::Id::trace);
-    std::FILE* file = std::fopen(path.c_str(), "w");
-    if (!file) {
-      logging::warn("FOREGRAD_TRACE: the file " + path + " cannot be written");
-      return;
+    try {
+      std::string text = document();
+      AtomicFile file(path_);
+      file.write(text.data(), text.size());
+      file.commit();
+    } catch (const std::exception& error) {
+      logging::warn(fmt::format("FOREGRAD_TRACE: the file {}", error.what()));
     }
-    std::fputs("[\n", file);
-    const char* separator = "";
-    for (const auto& [time, thread] : events_) {
-      std::string arguments =
-          time.note.empty() ? "" : fmt::format(R"(,"args":{{"note":"{}"}})", quoted(time.note));
-      fmt::print(
-          file,
-          R"({}{{"ph":"X","cat":"{}","name":"{}","ts":{:.3f},"dur":{:.3f},"pid":{},"tid":{}{}}})",
-          separator, time.category, quoted(time.name), 1e-3 * static_cast<double>(time.begin),
-          1e6 * time.seconds(), owner_, thread, arguments);
-      separator = ",\n";
-    }
-    std::fputs("\n]\n", file);
-    std::fclose(file);
   }
   void add(Event event) {
     std::scoped_lock lock(mutex_);
@@ -78,8 +67,30 @@ class Events {
   }
 
  private:
+  std::string document() const {
+    std::string text = "[\n";
+    const char* separator = "";
+    for (const auto& [time, thread] : events_) {
+      std::string arguments =
+          time.note.empty() ? "" : fmt::format(R"(,"args":{{"note":"{}"}})", in_quotes(time.note));
+      text += fmt::format(
+          R"({}{{"ph":"X","cat":"{}","name":"{}","ts":{:.3f},"dur":{:.3f},"pid":{},"tid":{}{}}})",
+          separator, time.category, in_quotes(time.name), 1e-3 * static_cast<double>(time.begin),
+          1e6 * time.seconds(), owner_, thread, arguments);
+      separator = ",\n";
+    }
+    return text + "\n]\n";
+  }
+  // A relative path means the folder that is current when the first event is.
+  static std::string absolute(const std::string& path) {
+    std::error_code gone;
+    std::filesystem::path whole = std::filesystem::absolute(path, gone);
+    return gone ? path : whole.string();
+  }
+
   std::mutex mutex_;
   std::vector<Event> events_;
+  std::string path_ = absolute(settings::text(settings::Id::trace));
   pid_t owner_ = getpid();
 };
 

@@ -6,9 +6,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
 #include <ctime>
 
+#include "base/blocked_signal.h"
 #include "cache/folder.h"
 #include "cache/local_store.h"
 #include "cache/store_files.h"
@@ -23,8 +25,7 @@ constexpr int64_t kOrphanSeconds = 3600;  // no writer takes that long
 // process is counting; after that the number is left alone and is wrong until it is counted anew.
 class Usage {
  public:
-  explicit Usage(int root)
-      : file_(openat(root, kUsage, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600)) {
+  explicit Usage(int root) : file_(open_own_file(root, kUsage, O_RDWR | O_CREAT)) {
     for (int i = 0; file_ && !locked_ && i < 50; i++) {
       locked_ = flock(file_.number(), LOCK_EX | LOCK_NB) == 0;
       if (!locked_) usleep(2000);
@@ -44,6 +45,7 @@ class Usage {
     return std::from_chars(text, text + size, bytes).ec == std::errc();
   }
   void write(uint64_t bytes) const {
+    BlockedSignal file_too_large(SIGXFSZ);
     std::string text = fmt::format("{:<20}\n", bytes);  // one length: no need to truncate
     [[maybe_unused]] ssize_t written = pwrite(file_.number(), text.data(), text.size(), 0);
   }
@@ -61,7 +63,7 @@ struct Found {
 void remove_file(int root, const StoredFile& file) {
   write_step("remove");
   std::string folder = path_of(file.key);
-  unlinkat(root, (folder + "/" + file.name).c_str(), 0);
+  remove_anything(root, folder + "/" + file.name);
   unlinkat(root, folder.c_str(), AT_REMOVEDIR);  // fails while there are others
 }
 
@@ -94,8 +96,11 @@ uint64_t remove_stale_locks(int root) {
   if (!locks) return 0;
   int64_t now = std::time(nullptr);
   for (const std::string& name : names_in(locks.number())) {
-    Descriptor file(openat(locks.number(), name.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW));
+    Descriptor file = open_own_file(locks.number(), name, O_RDWR);
     struct stat status;
+    if (!file && (errno == kNotPlain || errno == ELOOP)) {  // no lock of ours
+      removed += remove_anything(locks.number(), name);
+    }
     if (!file || fstat(file.number(), &status)) continue;
     bool old = status.st_mtime > now || now - status.st_mtime > kOrphanSeconds;
     if (!old || flock(file.number(), LOCK_EX | LOCK_NB)) continue;
@@ -143,8 +148,8 @@ Collected LocalStore::collect(uint64_t limit) const {
 void LocalStore::clear() const {
   Usage usage(root_.number());
   each_file(root_.number(), [&](const StoredFile& file) { remove_file(root_.number(), file); });
-  unlinkat(root_.number(), "lookups", 0);
-  unlinkat(root_.number(), "lookups.old", 0);
+  remove_anything(root_.number(), "lookups");
+  remove_anything(root_.number(), "lookups.old");
   remove_stale_locks(root_.number());
   if (usage) usage.write(0);
 }

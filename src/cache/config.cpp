@@ -3,9 +3,9 @@
 #include <pwd.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <vector>
 
+#include "base/environment.h"
 #include "base/settings.h"
 
 namespace fg::cache {
@@ -15,7 +15,7 @@ using settings::Id;
 namespace {
 
 std::string home() {
-  const char* variable = std::getenv("HOME");
+  const char* variable = environment("HOME");
   if (variable && *variable == '/') return variable;
   passwd entry{}, *found = nullptr;
   std::vector<char> room(16384);
@@ -26,7 +26,7 @@ std::string home() {
 // $XDG_..._HOME/foregrad, else a folder of the home. The standard says that relative paths there
 // are to be ignored. Empty without a home.
 std::string user_folder(const char* variable, const char* below_home) {
-  const char* value = std::getenv(variable);
+  const char* value = environment(variable);
   if (value && *value == '/') return std::string(value) + "/foregrad";
   std::string at = home();
   return at.empty() ? "" : at + below_home + "/foregrad";

@@ -29,11 +29,18 @@ void mark_used(int file, const struct stat& status) {
 
 }  // namespace
 
-LocalStore::LocalStore(std::string directory, const SecretKey& secret, uint64_t size_limit)
-    : directory_(std::move(directory)),
+LocalStore::LocalStore(const std::string& directory, const SecretKey& secret, uint64_t size_limit)
+    : directory_(absolute_path(directory)),
       secret_(secret),
       size_limit_(size_limit),
       root_(open_private_folder(directory_, kWhat)) {}
+
+bool LocalStore::is_gone() const {
+  struct stat named, opened;
+  if (fstat(root_.number(), &opened)) return false;
+  if (stat(directory_.c_str(), &named)) return errno == ENOENT || errno == ENOTDIR;
+  return named.st_ino != opened.st_ino || named.st_dev != opened.st_dev;
+}
 
 Descriptor LocalStore::key_folder(const Digest& key, bool make) const {
   std::string path = path_of(hex(key));
@@ -45,11 +52,13 @@ Descriptor LocalStore::key_folder(const Digest& key, bool make) const {
 }
 
 Bytes LocalStore::read(int folder, const std::string& name, const Digest& key, Use use) const {
-  Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
+  Descriptor file = open_own_file(folder, name, O_RDONLY);
   if (!file && errno == ENOENT) refuse("removed", "the entry {} was removed just now", name);
+  if (!file && (errno == kNotPlain || errno == ELOOP)) {
+    refuse("damaged", "the entry {} is no plain file", name);
+  }
   struct stat status;
   if (!file || fstat(file.number(), &status)) fail_file("read", name, errno);
-  if (!S_ISREG(status.st_mode)) refuse("damaged", "the entry {} is no plain file", name);
   Header header;
   auto size = static_cast<size_t>(status.st_size);
   if (size < kHeaderSize || !read_at(file.number(), header.data(), kHeaderSize, 0)) {
@@ -81,7 +90,7 @@ bool LocalStore::visit(const Digest& key, const Visit& take, const ReportProblem
     } catch (const Unusable& problem) {
       // What cannot ever be read again makes room; what another key wrote is left to its owner.
       if (problem.reason() == std::string_view("damaged")) {
-        unlinkat(folder.number(), name.c_str(), 0);
+        remove_anything(folder.number(), name);
       }
       if (problem.reason() != std::string_view("removed")) report(problem);
     } catch (const Error& problem) {
@@ -110,7 +119,7 @@ uint64_t trim(int folder) {
   std::sort(found.begin(), found.end(), [](const Used& a, const Used& b) { return a.at < b.at; });
   uint64_t removed = 0;
   for (size_t i = 0; i + kMostPerKey < found.size(); i++) {
-    removed += unlinkat(folder, found[i].name.c_str(), 0) == 0;
+    removed += remove_anything(folder, found[i].name);
   }
   return removed;
 }
@@ -133,14 +142,20 @@ uint64_t LocalStore::write(const Digest& key, const std::string& name,
       removed += trim(folder.number());
       break;
     } catch (const FileError& problem) {
-      if (problem.code() != ENOENT || attempt == 2) throw;  // a collector removed the empty folder
+      if (attempt == 2) throw;
+      bool folder_there = problem.code() == EISDIR || problem.code() == ENOTEMPTY;
+      if (folder_there) {
+        remove(hex(key), name);
+      } else if (problem.code() != ENOENT) {  // a collector removed the empty folder
+        throw;
+      }
     }
   }
   return removed + (too_much ? collect(size_limit_).removed : 0);
 }
 
 void LocalStore::remove(const std::string& key, const std::string& name) const {
-  unlinkat(root_.number(), (path_of(key) + "/" + name).c_str(), 0);
+  remove_anything(root_.number(), path_of(key) + "/" + name);
 }
 
 std::vector<StoredFile> LocalStore::list() const {

@@ -43,7 +43,7 @@ struct Collected {
 class LocalStore {
  public:
   // All methods are for any number of threads. Makes the folder; refuses one that others may enter.
-  LocalStore(std::string directory, const SecretKey& secret, uint64_t size_limit);
+  LocalStore(const std::string& directory, const SecretKey& secret, uint64_t size_limit);
 
   // The entries under this key in the order of their names, until one is taken.
   bool visit(const Digest& key, const Visit& take, const ReportProblem& report) const;
@@ -58,6 +58,8 @@ class LocalStore {
   Collected collect(uint64_t limit) const;
   void clear() const;
 
+  // Whether the folder was removed, or another has its place.
+  bool is_gone() const;
   const std::string& directory() const { return directory_; }
   int folder() const { return root_.number(); }
 

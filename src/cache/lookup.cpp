@@ -10,7 +10,7 @@
 #include <charconv>
 #include <iterator>
 
-#include "base/file.h"
+#include "cache/folder.h"
 
 namespace fg::cache {
 namespace {
@@ -69,7 +69,9 @@ void put_aside(int folder, int file, const struct stat& status) {
   struct stat named;
   if (flock(file, LOCK_EX | LOCK_NB)) return;
   if (fstatat(folder, kLog, &named, AT_SYMLINK_NOFOLLOW) == 0 && named.st_ino == status.st_ino) {
-    renameat(folder, kLog, folder, kOldLog);
+    if (renameat(folder, kLog, folder, kOldLog) && remove_anything(folder, kOldLog)) {
+      renameat(folder, kLog, folder, kOldLog);  // there was a folder
+    }
   }
   flock(file, LOCK_UN);
 }
@@ -129,12 +131,11 @@ namespace {
 constexpr std::string_view kStored = "stored\t";
 
 void append_line(int folder, std::string line) {
-  Descriptor file(
-      openat(folder, kLog, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+  Descriptor file = open_own_file(folder, kLog, O_WRONLY | O_APPEND | O_CREAT);
   if (!file) return;
   struct stat status;
   line += "\n";
-  [[maybe_unused]] ssize_t written = write(file.number(), line.data(), line.size());
+  write_all(file.number(), line);
   if (fstat(file.number(), &status) == 0 && status.st_size > kLargestLog) {
     put_aside(folder, file.number(), status);
   }
@@ -162,7 +163,7 @@ void append_stored_to_log(int folder, const std::string& key, const std::string&
 Log read_log(int folder) {
   Log log;
   for (const char* part : {kOldLog, kLog}) {
-    Descriptor file(openat(folder, part, O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+    Descriptor file = open_own_file(folder, part, O_RDONLY);
     struct stat status;
     if (!file || fstat(file.number(), &status)) continue;
     std::string text(static_cast<size_t>(std::min(status.st_size, 4 * kLargestLog)), '\0');

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "cache/entry.h"
 #include "cache/seal.h"
 #include "cache/unusable.h"
 
@@ -71,7 +72,9 @@ bool Remote::visit(const Digest& key, const Visit& take) {
   }
   for (const RemoteValue& value : values) {
     try {
-      if (take({value.name, open_sealed(value.sealed, key, shared_)})) return true;
+      // The name is of its content: what a server calls it may be a path to somewhere else.
+      Bytes content = open_sealed(value.sealed, key, shared_);
+      if (take({name_of(unpack(content)), content})) return true;
     } catch (const Unusable& problem) {
       hooks_.report(problem);
     }

@@ -3,8 +3,8 @@
 #include <dlfcn.h>
 
 #include <charconv>
-#include <filesystem>
 
+#include "base/library.h"
 #include "cache/unusable.h"
 
 namespace fg::cache {
@@ -68,12 +68,6 @@ void read_host(std::string_view text, RedisAddress& address) {
   address.port = number(text.substr(end + 1), 65535, "the port");
 }
 
-std::string client_path() {
-  Dl_info here{};
-  dladdr(reinterpret_cast<const void*>(&client_path), &here);
-  return std::filesystem::path(here.dli_fname).parent_path() / "libforegrad-redis.so";
-}
-
 }  // namespace
 
 RedisAddress redis_address(const std::string& url) {
@@ -100,7 +94,8 @@ std::unique_ptr<RemoteServer> open_redis(const std::string& url, double seconds)
   using Open = RemoteServer* (*)(const RedisAddress*, double);
   RedisAddress address = redis_address(url);
   static Open open = [] {
-    void* handle = dlopen(client_path().c_str(), RTLD_NOW | RTLD_LOCAL);
+    void* handle =
+        dlopen(beside_this_library("libforegrad-redis.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle)
       refuse("no client", "the client of the remote cache cannot be loaded: {}", dlerror());
     return reinterpret_cast<Open>(dlsym(handle, "foregrad_open_redis"));

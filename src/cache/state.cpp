@@ -8,7 +8,9 @@
 #include <cstdlib>
 
 #include "base/log.h"
+#include "base/standard_error.h"
 #include "cache/cache.h"
+#include "cache/folder.h"
 #include "cache/secret.h"
 #include "cache/unusable.h"
 
@@ -41,14 +43,27 @@ Problem problem_of(const std::exception& exception) {
   if (const auto* file = dynamic_cast<const FileError*>(&exception)) {
     return {reason_of(file->code()), exception.what()};
   }
-  return {"unexpected", exception.what()};
+  return {"unexpected", as_error(exception).what()};
 }
 
-State::State(const Config& config) : config_(config), memory_(config.memory_limit) {}
+// Paths mean the folder that is current now.
+static Config with_absolute_paths(Config config) {
+  try {
+    for (std::string* path : {&config.directory, &config.key_directory, &config.shared_key}) {
+      *path = absolute_path(*path);
+    }
+  } catch (const Unusable&) {  // said when a path is needed
+  }
+  return config;
+}
+
+State::State(const Config& config)
+    : config_(with_absolute_paths(config)), memory_(config.memory_limit) {}
 
 std::shared_ptr<LocalStore> State::local(std::vector<Problem>& problems) {
   if (!config_.local || forced_off()) return nullptr;
   Locked<Lock> guard(lock_);
+  if (local_ && local_->is_gone()) local_ = nullptr;
   if (!local_ && local_problem_.reason.empty()) {
     try {
       local_ = std::make_shared<LocalStore>(config_.directory, user_key(config_.key_directory),

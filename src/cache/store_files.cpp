@@ -4,9 +4,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <cstring>
-
 #include "cache/folder.h"
 
 namespace fg::cache {
@@ -32,24 +29,6 @@ std::optional<Digest> digest_from_hex(const std::string& text) {
 
 std::string path_of(const std::string& key) {
   return std::string(kEntries) + "/" + key.substr(0, 2) + "/" + key.substr(2);
-}
-
-std::vector<std::string> names_in(int folder) {
-  std::vector<std::string> names;
-  int copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  DIR* listing = copy >= 0 ? fdopendir(copy) : nullptr;
-  if (!listing) {
-    if (copy >= 0) close(copy);
-    return names;
-  }
-  while (const dirent* entry = readdir(listing)) {
-    if (std::strcmp(entry->d_name, ".") != 0 && std::strcmp(entry->d_name, "..") != 0) {
-      names.emplace_back(entry->d_name);
-    }
-  }
-  closedir(listing);
-  std::sort(names.begin(), names.end());
-  return names;
 }
 
 bool is_temporary(const std::string& name) { return name.starts_with(kTemporary); }

@@ -1,8 +1,6 @@
 // The files of a local store, as the store and its collector see them.
 #pragma once
 
-#include <dirent.h>
-
 #include <functional>
 #include <optional>
 #include <string>
@@ -20,8 +18,6 @@ std::optional<Digest> digest_from_hex(const std::string& text);
 // "entries/3f/02ab..."
 std::string path_of(const std::string& key);
 
-// Every name in the folder but "." and "..", sorted; none when it cannot be read.
-std::vector<std::string> names_in(int folder);
 bool is_temporary(const std::string& name);
 
 // Every file below entries/, those of killed writers too.

@@ -86,8 +86,7 @@ Turn take_turn(int root, const Digest& key, double seconds) {
   auto end = Clock::now() + std::chrono::duration<double>(seconds);
   auto pause = std::chrono::microseconds(500);
   for (;;) {
-    Descriptor file(openat(turn.folder_.number(), turn.name_.c_str(),
-                           O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
+    Descriptor file = open_own_file(turn.folder_.number(), turn.name_, O_RDWR | O_CREAT);
     if (!file) fail_file("open", turn.name_, errno);
     if (flock(file.number(), LOCK_EX | LOCK_NB) == 0) {
       if (!still_named(turn.folder_.number(), turn.name_, file.number())) continue;

@@ -1,11 +1,11 @@
 // `foregrad cache verify | gc | clear | export | import`: what checks, removes or carries entries.
-#include <fcntl.h>
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "base/fail.h"
+#include "base/terminal.h"
 #include "cache/bundle.h"
 #include "cache/secret.h"
 #include "cli/cache.h"
@@ -37,7 +37,7 @@ void cache_verify(const CacheOptions& options) {
     } catch (const Error& error) {
       bad.push_back({{"key", file.key}, {"name", file.name}, {"problem", error.what()}});
       if (options.remove) store.remove(file.key, file.name);
-      if (!options.json) fmt::print("{}: {}\n", short_key(file.key), error.what());
+      if (!options.json) fmt::print("{}: {}\n", short_key(file.key), terminal_text(error.what()));
     }
   }
   if (options.json) print({{"good", good}, {"bad", bad}, {"removed", options.remove}});
@@ -84,14 +84,13 @@ void cache_export(const CacheOptions& options) {
       Bytes content = store.read(file);
       entries.push_back({cache::key_of(content).digest(), file.name, content});
     } catch (const Error& error) {
-      fmt::print(stderr, "left out: {}: {}\n", short_key(file.key), error.what());
+      fmt::print(stderr, "left out: {}: {}\n", short_key(file.key), terminal_text(error.what()));
     }
   }
   std::string bundle = cache::make_bundle(entries, shared);
-  std::filesystem::path to = std::filesystem::absolute(options.names.at(0));
-  Descriptor folder(open(to.parent_path().c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!folder) fail_file("write to", to.parent_path(), errno);
-  write_file(folder.number(), to.filename(), {bundle});
+  AtomicFile file(options.names.at(0), 0600);
+  file.write(bundle.data(), bundle.size());
+  file.commit();
   if (options.json) return print({{"entries", entries.size()}, {"bytes", bundle.size()}});
   fmt::print("{} entries, {}\n", entries.size(), size_text(bundle.size()));
 }

@@ -2,12 +2,11 @@
 // or one JSON document.
 #include <fmt/format.h>
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/atomic_file.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "cli/commands.h"
 #include "compile/explain_page.h"
 
@@ -19,22 +18,23 @@ using Json = nlohmann::ordered_json;
 namespace {
 
 std::string read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  if (!file) {
+  constexpr size_t kLargest = size_t{1} << 30;
+  try {
+    return read_file(path, kLargest);
+  } catch (const FileError& error) {
     fail("explain: {} cannot be read: {}; expected a file with a graph in its text form", path,
-         std::strerror(errno));
+         file_problem(error.code()));
   }
-  return text;
 }
 
 void write(const std::string& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  if (!file.flush()) {
+  try {
+    AtomicFile file(path);
+    file.write(text.data(), text.size());
+    file.commit();
+  } catch (const FileError& error) {
     fail("explain: {} cannot be written: {}; say another place with -o", path,
-         std::strerror(errno));
+         file_problem(error.code()));
   }
 }
 

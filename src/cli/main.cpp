@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "base/standard_error.h"
+#include "base/terminal.h"
 #include "base/version.h"
 #include "cli/cache.h"
 #include "cli/commands.h"
@@ -117,7 +119,7 @@ int main(int argc, char** argv) {
   try {
     CLI11_PARSE(app, argc, argv);
   } catch (const std::exception& e) {
-    fprintf(stderr, "foregrad: %s\n", e.what());
+    fprintf(stderr, "foregrad: %s\n", fg::terminal_text(fg::as_error(e).what()).c_str());
     return 1;
   }
   return status;

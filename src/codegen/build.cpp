@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <cstring>
-#include <filesystem>
 
 #include "base/fail.h"
+#include "base/library.h"
 #include "base/trace.h"
 #include "ir/runtime.h"
 
@@ -51,19 +51,12 @@ void release_code_of(const char* library) {
       const_cast<char*>(library));
 }
 
-// Beside the library that holds this function.
-std::string generator_path() {
-  Dl_info here{};
-  dladdr(reinterpret_cast<const void*>(&generator_path), &here);
-  return std::filesystem::path(here.dli_fname).parent_path() / "libforegrad-codegen.so";
-}
-
 using BuildObject = std::string* (*)(const std::vector<NamedKernel>*, Level);
 
 BuildObject generator() {
   static BuildObject found = [] {
     timing::Phase phase("load generator");
-    std::string path = generator_path();
+    std::string path = beside_this_library("libforegrad-codegen.so");
     void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!handle) fail("the code generator cannot be loaded: {}", dlerror());
     auto id = reinterpret_cast<const char* (*)()>(dlsym(handle, "foregrad_generator"));

@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "cache/bundle.h"
 #include "cache/seal.h"
 #include "tests/base/child_process.h"
+#include "tests/base/failing_calls.h"
 #include "tests/cache/test_cache.h"
 
 namespace fg::cache {
@@ -176,17 +178,128 @@ TEST(CacheFault, folders_pipes_and_links_in_the_place_of_a_file_are_misses) {
   std::string file = cache.only_file(), good = content_of(file);
   auto expect_miss = [&](const char* what) {
     EXPECT_EQ(found_code(cache, key("f")), "nothing") << what;
-    EXPECT_EQ(stats().failures.size(), 1u) << what;
-    std::filesystem::remove_all(file);
+    EXPECT_EQ(stats().failures.at("damaged"), 1u) << what;
+    EXPECT_FALSE(std::filesystem::exists(std::filesystem::symlink_status(file))) << what;
   };
   std::filesystem::remove(file);
   ASSERT_EQ(mkfifo(file.c_str(), 0600), 0);
   expect_miss("a pipe that nobody writes");
-  std::filesystem::create_directory(file);
+  std::filesystem::create_directories(file + "/with/folders");
+  write_content(file + "/with/a file", "of somebody");
   expect_miss("a folder");
   write_content(cache.path() + "/elsewhere", good);
   std::filesystem::create_symlink(cache.path() + "/elsewhere", file);
   expect_miss("a link");
+  EXPECT_TRUE(std::filesystem::exists(cache.path() + "/elsewhere")) << "what it leads to stays";
+  std::filesystem::create_directory(file);  // and nobody looks before it is stored
+  store(key("f"), entry("code"));
+  EXPECT_TRUE(stats().failures.contains("damaged") && stats().failures.size() == 1);
+  EXPECT_EQ(found_code(cache, key("f")), "code");
+}
+
+// Whatever has the name of one of the store's own files or folders: no program waits for it, and
+// what is stored is found.
+TEST(CacheFault, pipes_folders_files_and_links_in_the_place_of_the_store_s_own_are_removed) {
+  auto pipe = [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); };
+  auto folder = [](const std::string& path) { std::filesystem::create_directories(path + "/a"); };
+  auto file = [](const std::string& path) { write_content(path, "nonsense"); };
+  auto link = [](const std::string& path) { std::filesystem::create_symlink("/tmp", path); };
+  using Make = std::function<void(const std::string&)>;
+  for (const Make& make : {Make(pipe), Make(folder), Make(file), Make(link)}) {
+    for (const char* name : {"lookups", "lookups.old", "usage", "entries", "locks"}) {
+      TestCache cache;
+      store(key("first"), entry("first"));
+      std::filesystem::remove_all(cache.config().directory + "/" + name);
+      make(cache.config().directory + "/" + name);
+      int status = in_forked_child([&] {
+        cache.forget_memory();
+        Search search = find_or_take_turn(key("f"));
+        if (search.entry || search.turn.state() != Turn::State::mine) _exit(1);
+        store(key("f"), entry("code"));
+        search = {};
+        cache.store().collect(1 << 30);
+        read_log(cache.store().folder());
+        if (found_code(cache, key("f")) != "code") _exit(2);
+        if (!stats().failures.empty()) _exit(3);
+      });
+      EXPECT_EQ(status, 0) << name << "; -1: it hung";
+    }
+  }
+}
+
+TEST(CacheFault, a_log_beside_a_folder_of_its_old_name_stays_small) {
+  TestCache cache;
+  store(key("f"), entry("code"));
+  std::string log = cache.config().directory + "/lookups";
+  std::filesystem::create_directories(log + ".old/folder");
+  write_content(log, std::string(300 << 10, '\n'));
+  found_code(cache, key("f"));
+  found_code(cache, key("f"));
+  EXPECT_LT(std::filesystem::file_size(log), 10000u);
+}
+
+// What the system says at each step of storing. The program goes on, with what it compiled.
+TEST(CacheFault, every_call_that_a_broken_disk_refuses_is_counted_and_said_once) {
+  struct Fault {
+    std::initializer_list<long> calls;
+    int error;
+    const char* reason;
+  };
+  const Fault faults[] = {
+      {{SYS_write, SYS_pwrite64}, ENOSPC, "disk full"},
+      {{SYS_write, SYS_pwrite64}, EDQUOT, "disk full"},
+      {{SYS_write, SYS_pwrite64}, EIO, "file system"},
+      {{SYS_close}, EIO, "file system"},
+      {{SYS_rename, SYS_renameat, SYS_renameat2}, ENOSPC, "disk full"},
+      {{SYS_rename, SYS_renameat, SYS_renameat2}, EROFS, "read-only"},
+      {{SYS_mkdir, SYS_mkdirat}, EROFS, "read-only"},
+      {{SYS_flock}, ENOLCK, ""},
+      {{SYS_pread64, SYS_read}, EIO, ""},
+  };
+  for (const Fault& fault : faults) {
+    TestCache cache;
+    store(key("before"), entry("before"));
+    std::string said = cache.path() + "/said";
+    int status = in_forked_child([&] {
+      if (!freopen(said.c_str(), "w", stderr)) _exit(9);
+      cache.forget_memory();
+      find(key("nothing"));  // the store is open
+      if (!fail_calls(fault.calls, fault.error)) _exit(77);
+      for (const char* name : {"f", "g"}) {
+        Search search = find_or_take_turn(key(name));
+        if (search.entry) _exit(1);
+        store(key(name), entry(name));
+        auto found = find(key(name));
+        if (!found || found->section("forward") != name) _exit(2);
+      }
+      uint64_t counted = *fault.reason ? stats().failures[fault.reason] : 2;
+      _exit(counted >= 2 ? 0 : 3);
+    });
+    if (status == 77) GTEST_SKIP() << "this machine forbids filters of system calls";
+    EXPECT_EQ(status, 0) << fault.error << " " << fault.reason;
+    EXPECT_EQ(found_code(cache, key("before")), "before") << fault.error;
+    std::string text = content_of(said), line = "said once";
+    EXPECT_EQ(text.find(line), text.rfind(line)) << text;
+    for (const StoredFile& file : cache.store().list()) EXPECT_FALSE(file.name.starts_with(".new"));
+  }
+}
+
+TEST(CacheFault, no_umask_spoils_the_key_or_the_store) {
+  for (mode_t mask : {0777, 0700, 0400, 0200, 0100}) {
+    TestCache cache;
+    chmod(cache.path().c_str(), 0777);
+    int status = without_rights([&] {
+      umask(mask);
+      cache.config().directory = cache.path() + "/a/b/cache";
+      cache.config().key_directory = cache.path() + "/c/d/config";
+      cache.forget_memory();
+      store(key("f"), entry("code"));
+      if (!stats().failures.empty()) _exit(1);
+      if (found_code(cache, key("f")) != "code") _exit(2);
+      if (find_or_take_turn(key("g")).turn.state() != Turn::State::mine) _exit(3);
+    });
+    EXPECT_EQ(status, 0) << mask;
+  }
 }
 
 TEST(CacheFault, a_full_disk_is_a_miss_that_is_said_once) {
@@ -297,6 +410,37 @@ TEST(CacheFault, a_folder_that_is_removed_meanwhile_is_made_anew) {
   EXPECT_TRUE(stats().failures.empty());
   EXPECT_EQ(found_code(cache, key("g")), "again");
   EXPECT_EQ(found_code(cache, key("f")), "nothing");
+}
+
+TEST(CacheFault, artifacts_are_loaded_although_the_folder_and_its_parents_are_gone) {
+  TestCache cache;
+  cache.with_shared_key();
+  cache.config().directory = cache.path() + "/parent/of/cache";
+  cache.forget_memory();
+  store(key("f"), entry("code"));
+  std::string bytes = save_artifacts()->bytes;
+  std::filesystem::remove_all(cache.path() + "/parent");
+  EXPECT_EQ(load_artifacts(bytes).size(), 1u);
+  EXPECT_EQ(found_code(cache, key("f")), "code");
+  std::filesystem::remove_all(cache.path() + "/parent");
+  EXPECT_EQ(find_or_take_turn(key("g")).turn.state(), Turn::State::mine);
+  std::filesystem::remove_all(cache.path() + "/parent");
+  clear();
+  EXPECT_TRUE(stats().failures.empty());
+}
+
+TEST(CacheFault, a_relative_folder_is_that_of_the_beginning) {
+  TestCache cache;
+  int status = in_forked_child([&] {
+    if (chdir(cache.path().c_str())) _exit(1);
+    cache.config().directory = "relative/cache";
+    cache.forget_memory();
+    if (chdir("/")) _exit(1);
+    store(key("f"), entry("code"));
+    if (!stats().failures.empty()) _exit(2);
+  });
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(std::filesystem::exists(cache.path() + "/relative/cache/entries"));
 }
 
 TEST(CacheFault, a_file_in_the_place_of_the_folder_is_a_miss) {

@@ -83,6 +83,45 @@ TEST(LocalStore, a_folder_or_link_of_another_user_is_not_used) {
   EXPECT_EQ(stats().failures.at("foreign folder"), 1u);
 }
 
+TEST(LocalStore, a_link_of_another_user_anywhere_in_the_path_is_not_followed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root can give files away";
+  TestCache cache;
+  std::string base = cache.path();
+  std::filesystem::create_directories(base + "/real/folder/cache");
+  chmod((base + "/real/folder/cache").c_str(), 0700);
+  std::filesystem::create_symlink("real", base + "/link");
+  std::filesystem::create_symlink(base + "/link/folder", base + "/absolute");
+  std::filesystem::create_symlink("../link/../link/folder", base + "/real/winding");
+  auto failures = [&](const std::string& folder) {
+    cache.config().directory = base + folder;
+    cache.forget_memory();
+    store(key("f"), entry("code"));
+    return stats().failures;
+  };
+  const char* paths[] = {"/link/folder/cache", "/absolute/cache", "/real/winding/cache",
+                         "/link/new/folders", "/real/folder/../../link/./folder//cache/"};
+  for (const char* path : paths) EXPECT_TRUE(failures(path).empty()) << path;
+  ASSERT_EQ(lchown((base + "/link").c_str(), 65534, 65534), 0);
+  for (const char* path : paths) EXPECT_EQ(failures(path)["foreign folder"], 1u) << path;
+  EXPECT_FALSE(std::filesystem::exists(base + "/link/newer"));
+  std::string said = error_of([&] { LocalStore(base + "/link/newer", {}, 1); });
+  EXPECT_EQ(said,
+            "the cache folder " + base +
+                "/link/newer leads through a symbolic link of user 65534; expected yours (0)");
+  EXPECT_FALSE(std::filesystem::exists(base + "/real/newer")) << "nothing is made behind it";
+  ASSERT_EQ(chown((base + "/real").c_str(), 65534, 65534), 0);
+  EXPECT_TRUE(failures("/real/folder/cache").empty()) << "folders on the way may be of others";
+}
+
+TEST(LocalStore, links_in_a_circle_end) {
+  TestCache cache;
+  std::filesystem::create_symlink("two", cache.path() + "/one");
+  std::filesystem::create_symlink("one", cache.path() + "/two");
+  std::string said = error_of([&] { LocalStore(cache.path() + "/one/cache", {}, 1); });
+  EXPECT_EQ(said, "the cache folder " + cache.path() +
+                      "/one/cache cannot be opened: Too many levels of symbolic links");
+}
+
 TEST(LocalStore, the_least_recently_used_entries_make_room) {
   TestCache cache;
   cache.config().size_limit = 100 * 1024;

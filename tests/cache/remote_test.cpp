@@ -279,6 +279,58 @@ TEST(CacheRemote, a_server_that_lies_is_a_miss) {
   }
 }
 
+TEST(CacheRemote, what_a_server_says_steers_no_terminal) {
+  FakeServer rude([&](int socket) {
+    const char reply[] = "-ERR \x1b]0;owned\x07 \x9b\x7f\r\n";
+    if (write(socket, reply, sizeof(reply) - 1) < 0) return;
+  });
+  Machine machine(rude.url());
+  testing::internal::CaptureStderr();
+  EXPECT_FALSE(find(key("f")));
+  std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("the server says: ERR ?]0;owned? ??"), std::string::npos) << said;
+  for (char c : said) EXPECT_TRUE(c == '\n' || (c >= ' ' && c < 127)) << said;
+}
+
+TEST(CacheRemote, lists_in_lists_without_end_are_refused) {
+  std::string nested;
+  for (int i = 0; i < 200000; i++) nested += "*1\r\n";
+  FakeServer liar([&](int socket) {
+    if (write(socket, nested.data(), nested.size()) < 0) return;
+  });
+  Machine machine(liar.url());
+  EXPECT_FALSE(find(key("f")));
+  EXPECT_EQ(stats().failures.at("remote failed"), 1u);
+}
+
+namespace {
+
+// Hands out an authentic entry under a name that is a path.
+struct Renaming : RemoteServer {
+  explicit Renaming(std::string sealed) : sealed_(std::move(sealed)) {}
+  std::vector<RemoteValue> get(const std::string&) override {
+    return {{"../../../../escaped", sealed_}};
+  }
+  void put(const std::string&, const std::string&, std::string_view) override {}
+  std::string sealed_;
+};
+
+}  // namespace
+
+TEST(CacheRemote, the_name_of_an_entry_is_of_its_content_and_not_what_the_server_says) {
+  Digest address = key("f").digest();
+  std::string content = pack(key("f"), entry("code"));
+  Header header = seal(content, address, digest("s"));
+  Remote remote([&] { return std::make_unique<Renaming>(std::string(bytes_of(header)) + content); },
+                digest("s"), {[](const std::exception&) {}, [] {}});
+  std::string name;
+  EXPECT_TRUE(remote.visit(address, [&](const Candidate& found) {
+    name = found.name;
+    return true;
+  }));
+  EXPECT_EQ(name, name_of(entry("code")));
+}
+
 namespace {
 
 // A store in memory that counts, for what is hard to see from outside.

@@ -1,19 +1,25 @@
 // Compiled code is loaded where the system has no memory files: from a private temporary file.
 #include "codegen/code_file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <thread>
 
 #include "codegen/build.h"
+#include "codegen/scratch.h"
+#include "tests/base/child_process.h"
+#include "tests/base/failing_calls.h"
 #include "tests/error_of.h"
 
 namespace fg::codegen {
@@ -105,19 +111,6 @@ TEST(CodeFile, refuses_bytes_that_are_no_library_and_leaves_nothing) {
   EXPECT_TRUE(fs::is_empty(folder.path));
 }
 
-// From now on this process has no memory files, as on a kernel without them.
-bool forbid_memfd_create() {
-  sock_filter program[] = {
-      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
-      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_memfd_create, 0, 1),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | ENOSYS),
-      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-  };
-  sock_fprog filter{std::size(program), program};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) == 0;
-}
-
 constexpr int kLoaded = 10, kWrong = 11, kNotForbidden = 12;
 
 TEST(CodeFileDeathTest, falls_back_where_memfd_create_is_missing) {
@@ -125,7 +118,7 @@ TEST(CodeFileDeathTest, falls_back_where_memfd_create_is_missing) {
   EXPECT_EXIT(
       {
         std::string bytes = code_of_times(7);
-        if (!forbid_memfd_create()) _exit(kNotForbidden);
+        if (!fail_calls({SYS_memfd_create}, ENOSYS)) _exit(kNotForbidden);
         if (memfd_create("probe", 0) >= 0) _exit(kWrong);
         _exit(call(Library(bytes), 2) == 14 ? kLoaded : kWrong);
       },
@@ -135,6 +128,117 @@ TEST(CodeFileDeathTest, falls_back_where_memfd_create_is_missing) {
                (WEXITSTATUS(status) == kLoaded || WEXITSTATUS(status) == kNotForbidden);
       },
       "");
+}
+
+// ---- linking
+
+constexpr int kNotHere = 77;
+
+int in_child_without_memory_files(const std::function<void()>& body) {
+  code_of_times(1);  // the generator is loaded
+  return in_forked_child([&] {
+    if (!fail_calls({SYS_memfd_create}, ENOSYS)) _exit(kNotHere);
+    body();
+  });
+}
+
+// A small disk in the place of a folder, for this process only; all but `room` bytes are taken.
+bool put_small_disk(const std::string& folder, size_t room) {
+  constexpr size_t kSize = 256 << 10;
+  if (unshare(CLONE_NEWNS) || mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) ||
+      mount("none", folder.c_str(), "tmpfs", 0, "size=256k,mode=1777")) {
+    return false;
+  }
+  Descriptor file = open_plain(AT_FDCWD, folder + "/large", O_RDWR | O_CREAT);
+  return write_all(file.number(), std::string(kSize - room, 'x'));
+}
+
+TEST(Link, full_disks_do_not_matter) {
+  code_of_times(1);
+  for (size_t room : {0, 4096, 8192, 16384}) {
+    int status = in_forked_child([&] {
+      OwnTemporaryFolder folder;
+      if (!put_small_disk("/dev/shm", room) || !put_small_disk(folder.path, room)) _exit(kNotHere);
+      _exit(call(Library(code_of_times(3)), 2) == 6 ? 0 : 1);
+    });
+    if (status == kNotHere) GTEST_SKIP() << "only root can mount small disks, and not everywhere";
+    EXPECT_EQ(status, 0) << room << " bytes are free; -1: a signal ended it";
+  }
+}
+
+TEST(Link, without_memory_files_a_full_disk_is_said) {
+  for (size_t room : {0, 4096}) {
+    OwnTemporaryFolder folder;
+    int status = in_child_without_memory_files([&] {
+      if (!put_small_disk(folder.path, room)) _exit(kNotHere);
+      std::string error = error_of([] { code_of_times(3); });
+      bool said = error == "codegen: linking needs a file in " + folder.path.string() +
+                               ": No space left on device; set TMPDIR to a folder that can be "
+                               "written to";
+      _exit(said || (room > 0 && error == "no error") ? 0 : 1);
+    });
+    if (status == kNotHere) GTEST_SKIP() << "only root can mount small disks, and not everywhere";
+    EXPECT_EQ(status, 0) << room << " bytes are free; -1: a signal ended it";
+  }
+}
+
+TEST(Link, works_without_memory_files_and_with_any_umask) {
+  OwnTemporaryFolder folder;
+  fs::permissions(folder.path, fs::perms::all);
+  for (mode_t mask : {0, 0777, 0700, 0400}) {
+    int status = in_child_without_memory_files([&] {
+      if (geteuid() == 0 && (setgid(65534) || setuid(65534))) _exit(kNotHere);
+      umask(mask);
+      _exit(call(Library(code_of_times(5)), 2) == 10 ? 0 : 1);
+    });
+    if (status == kNotHere) GTEST_SKIP() << "this machine forbids filters of system calls";
+    EXPECT_EQ(status, 0) << mask;
+    EXPECT_TRUE(fs::is_empty(folder.path));
+  }
+}
+
+TEST(Link, a_program_that_is_forked_meanwhile_does_not_hold_it_up) {
+  code_of_times(1);
+  std::atomic<bool> stop = false;
+  std::vector<pid_t> children;
+  std::thread forking([&] {
+    for (int i = 0; i < 40 && !stop; i++) {
+      pid_t child = fork();
+      if (child == 0) {
+        pause();  // with copies of all that is open
+        _exit(0);
+      }
+      children.push_back(child);
+      usleep(500);
+    }
+  });
+  for (int i = 0; i < 10; i++) code_of_times(i);
+  stop = true;
+  forking.join();
+  for (pid_t child : children) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+}
+
+TEST(Scratch, of_a_killed_process_is_removed_by_the_next_and_that_of_a_living_one_stays) {
+  OwnTemporaryFolder folder;
+  fs::create_directory(folder.path / "foregrad-code-of-a-user");
+  int status = in_forked_child([&] {
+    Scratch* left = new Scratch;
+    if (!*left) _exit(1);
+    fs::create_directories(left->path("some/folders"));
+    raise(SIGKILL);
+  });
+  EXPECT_EQ(status, -1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), {}), 2);
+  Scratch alive;
+  ASSERT_TRUE(bool(alive));
+  EXPECT_TRUE(fs::exists(alive.path("")));
+  status = in_forked_child([&] { Scratch another; });
+  EXPECT_EQ(status, 0);
+  EXPECT_TRUE(fs::exists(alive.path(""))) << "its process lives";
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder.path), {}), 2) << "and that of a user";
 }
 
 }  // namespace

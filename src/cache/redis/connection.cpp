@@ -5,14 +5,13 @@
 #include <openssl/err.h>
 #include <openssl/x509v3.h>
 #include <poll.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "base/blocked_signal.h"
 #include "base/fail.h"
 
 namespace fg::cache {
@@ -56,26 +55,8 @@ std::string tls_error(SSL* session) {
 }
 
 // OpenSSL writes without MSG_NOSIGNAL: a server that went away must not end the program.
-class NoBrokenPipe {
- public:
-  NoBrokenPipe() {
-    sigemptyset(&pipe_);
-    sigaddset(&pipe_, SIGPIPE);
-    sigset_t pending;
-    sigpending(&pending);
-    was_pending_ = sigismember(&pending, SIGPIPE) == 1;
-    pthread_sigmask(SIG_BLOCK, &pipe_, &before_);
-  }
-  ~NoBrokenPipe() {
-    timespec now{};
-    if (!was_pending_) sigtimedwait(&pipe_, nullptr, &now);
-    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoBrokenPipe(const NoBrokenPipe&) = delete;
-
- private:
-  sigset_t pipe_, before_;
-  bool was_pending_;
+struct NoBrokenPipe : BlockedSignal {
+  NoBrokenPipe() : BlockedSignal(SIGPIPE) {}
 };
 
 }  // namespace

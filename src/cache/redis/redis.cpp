@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/fail.h"
+#include "cache/key.h"
 #include "cache/redis/connection.h"
 #include "cache/remote_server.h"
 
@@ -13,7 +14,7 @@ namespace fg::cache {
 namespace {
 
 constexpr size_t kLargestReply = size_t{256} << 20;
-constexpr int kMostElements = 4096;
+constexpr int kMostElements = 4096, kMostDepth = 4;
 constexpr const char* kLifetime = "2592000";  // seconds: 30 days without being written again
 
 struct FreeReply {
@@ -38,7 +39,8 @@ std::string command(const Words& words) {
   return result;
 }
 
-// A server must not make us reserve memory for elements that it only announces.
+// A server must not make us reserve memory for elements that it only announces, nor lists in lists
+// without end.
 const redisReplyObjectFunctions& usual_functions() {
   static const redisReplyObjectFunctions functions = [] {
     redisReader* reader = redisReaderCreate();
@@ -51,7 +53,9 @@ const redisReplyObjectFunctions& usual_functions() {
 }
 template <class Count>
 void* create_small_array(const redisReadTask* task, Count elements) {
-  if (elements > static_cast<Count>(kMostElements)) return nullptr;
+  int depth = 0;  // replies are freed by recursion
+  for (const redisReadTask* around = task; around; around = around->parent) depth++;
+  if (elements > static_cast<Count>(kMostElements) || depth > kMostDepth) return nullptr;
   return usual_functions().createArray(task, elements);
 }
 
@@ -68,7 +72,7 @@ class Replies {
   Reply next(Connection& connection, Deadline deadline) {
     for (size_t received = 0;;) {
       void* reply = nullptr;
-      if (redisReaderGetReply(reader_, &reply) != REDIS_OK) fail("{}", reader_->errstr);
+      if (redisReaderGetReply(reader_, &reply) != REDIS_OK) fail("{}", printable(reader_->errstr));
       if (reply) return checked(Reply(static_cast<redisReply*>(reply)));
       size_t got = connection.receive(room_, sizeof(room_), deadline);
       received += got;
@@ -80,7 +84,7 @@ class Replies {
  private:
   static Reply checked(Reply reply) {
     if (reply->type == REDIS_REPLY_ERROR) {
-      fail("the server says: {}", std::string_view(reply->str, reply->len));
+      fail("the server says: {}", printable(std::string_view(reply->str, reply->len)));
     }
     return reply;
   }

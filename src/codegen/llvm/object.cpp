@@ -8,48 +8,21 @@
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/TargetParser/Host.h>
 #include <llvm/Transforms/Scalar.h>
-#include <unistd.h>
 
-#include <filesystem>
-#include <fstream>
+#include <cstdlib>
 #include <mutex>
 
+#include "base/environment.h"
 #include "base/fail.h"
 #include "base/trace.h"
 #include "codegen/build.h"
 #include "codegen/llvm/emit.h"
+#include "codegen/llvm/linker_files.h"
 
 LLD_HAS_DRIVER(elf);
 
 namespace fg::codegen {
 namespace {
-
-// A directory of our own for the linker's two files; lld replaces files, so memory files won't do.
-class Scratch {
- public:
-  Scratch() {
-    for (std::filesystem::path place : {std::filesystem::path("/dev/shm"), temporary()}) {
-      path_ = place / "foregrad-XXXXXX";
-      if (mkdtemp(path_.data())) return;
-    }
-    fail("codegen: no temporary directory can be made for linking; set TMPDIR to one");
-  }
-  ~Scratch() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  Scratch(const Scratch&) = delete;
-  Scratch& operator=(const Scratch&) = delete;
-
-  std::string file(const char* name) const { return path_ + "/" + name; }
-
- private:
-  static std::filesystem::path temporary() {
-    std::error_code ignored;
-    return std::filesystem::temp_directory_path(ignored);
-  }
-  std::string path_;
-};
 
 std::unique_ptr<llvm::TargetMachine> make_target(Level level) {
   static std::once_flag once;
@@ -89,17 +62,26 @@ std::string link(llvm::StringRef object) {
   timing::Phase phase("link");
   static std::mutex one_at_a_time;  // lld keeps its state in globals
   std::scoped_lock lock(one_at_a_time);
-  Scratch scratch;
-  std::string from = scratch.file("kernels.o"), to = scratch.file("kernels.so"), said;
-  std::ofstream(from, std::ios::binary).write(object.data(), static_cast<int64_t>(object.size()));
-  std::vector<const char*> arguments = {
-      "ld.lld", "-shared",     "-o",          to.c_str(),         "-z",        "relro",
-      "-z",     "noexecstack", "--threads=1", "--hash-style=gnu", from.c_str()};
+  if (has_foreign_rights() && std::getenv("LLD_REPRODUCE")) {
+    fail("codegen: lld would write where LLD_REPRODUCE says, with rights that are not the user's");
+  }
+  LinkerFiles files({object.data(), object.size()});
+  std::string said;
+  std::vector<const char*> arguments = {"ld.lld",
+                                        "-shared",
+                                        "-o",
+                                        files.to().c_str(),
+                                        "-z",
+                                        "relro",
+                                        "-z",
+                                        "noexecstack",
+                                        "--threads=1",
+                                        "--hash-style=gnu",
+                                        files.from().c_str()};
   llvm::raw_string_ostream text(said);
   lld::Result result = lld::lldMain(arguments, text, text, {{lld::Gnu, &lld::elf::link}});
   if (result.retCode != 0) fail("codegen: linking failed: {}", said);
-  std::ifstream in(to, std::ios::binary);
-  return {std::istreambuf_iterator<char>(in), {}};
+  return files.written();
 }
 
 std::string build_object(const std::vector<NamedKernel>& kernels, Level level) {

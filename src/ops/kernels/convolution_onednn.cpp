@@ -2,14 +2,15 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
-#include <filesystem>
 #include <list>
 #include <memory>
 #include <string_view>
 #include <unordered_map>
 
 #include "base/level.h"
+#include "base/library.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "base/pool.h"
@@ -84,13 +85,11 @@ struct Plan {
 
 // ---- the library and its calls
 
-// Beside the library that holds this function; nullptr if it was not built.
+// Nullptr if it was not built.
 MakeConvCall load() {
   if (level() < Level::v3) return nullptr;
-  Dl_info here{};
-  dladdr(reinterpret_cast<const void*>(&load), &here);
-  auto path = std::filesystem::path(here.dli_fname).parent_path() / "libforegrad-onednn.so";
-  if (!std::filesystem::exists(path)) return nullptr;
+  std::string path = beside_this_library("libforegrad-onednn.so");
+  if (access(path.c_str(), F_OK) != 0) return nullptr;
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) {
     logging::warn_once<"convolutions are slow, for oneDNN cannot be loaded: {}">(dlerror());

@@ -3,6 +3,8 @@
 // cache.
 #include "ops/kernels/conv_call.h"
 
+#include <sys/auxv.h>
+
 #include <memory>
 #include <oneapi/dnnl/dnnl.hpp>
 #include <string_view>
@@ -39,6 +41,11 @@ const dnnl::engine& engine() {
     using Isa = dnnl::cpu_isa;
     dnnl::set_max_cpu_isa(channel_block == 16 ? Isa::avx512_core : Isa::avx2);  // before all else
     dnnl::set_primitive_cache_capacity(0);  // calls are kept by their users
+    if (getauxval(AT_SECURE)) {             // variables of the environment make it write files
+      dnnl::set_verbose(0);
+      dnnl::set_jit_dump(0);
+      dnnl::set_jit_profiling_flags(0);
+    }
     return new dnnl::engine(dnnl::engine::kind::cpu, 0);
   }();
   return *one;

@@ -1,0 +1,12 @@
+// The folder of this library, where those that it opens later are.
+#pragma once
+
+#include <string>
+
+namespace fg {
+
+// The absolute path of a file beside this library, or beside the program that holds it. The folder
+// is that of the time when the library was loaded: a later chdir leads to no other one.
+std::string beside_this_library(const char* name);
+
+}  // namespace fg
