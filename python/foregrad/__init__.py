@@ -32,6 +32,7 @@ from foregrad._types import (  # noqa: F401
     float16,
     float32,
     float64,
+    get_default_device,
     half,
     iinfo,
     inf,
@@ -47,6 +48,7 @@ from foregrad._types import (  # noqa: F401
     newaxis,
     pi,
     preserve_format,
+    set_default_device,
     short,
     strided,
     uint8,
@@ -94,16 +96,16 @@ def __getattr__(name):
     raise AttributeError(f"module 'foregrad' has no attribute '{name}'")
 
 
-def save(obj, f):
-    """Writes nested dictionaries, lists and tuples of tensors, numbers and texts to a file."""
+def save(obj, f, **options):
+    """Writes an object to a file: tensors as they are in memory, everything else as a pickle."""
     from foregrad.serialization import save as save_now
-    save_now(obj, f)
+    save_now(obj, f, **options)
 
 
-def load(f, map_location=None, *, weights_only=True):
+def load(f, map_location=None, *args, **options):
     """What save() wrote; of another safetensors file the tensors by name."""
     from foregrad.serialization import load as load_now
-    return load_now(f, map_location, weights_only=weights_only)
+    return load_now(f, map_location, *args, **options)
 
 
 def set_default_dtype(d):

@@ -6,6 +6,7 @@ import warnings
 from foregrad import _C
 from foregrad import _types as types
 from foregrad._C import Tensor
+from foregrad._legacy import construct
 
 _functions = _C._functions
 
@@ -21,23 +22,12 @@ def _property(function):
 
 # ---- construction
 
-def _new_tensor(cls, *args, device=None):
-    """What Tensor(...) makes: sizes give an uninitialised tensor, a sequence gives its numbers."""
-    if device is not None:
-        types.device(device)
-    if cls is not Tensor and len(args) == 1 and isinstance(args[0], Tensor):
-        return _C._make_subclass(cls, args[0], args[0].requires_grad)
-    if len(args) == 1 and not isinstance(args[0], builtins.int):
-        data = args[0]
-        if isinstance(data, Tensor):
-            result = data.detach()
-        elif isinstance(data, _C.Size):
-            result = _functions.empty(tuple(data))
-        else:
-            result = _C._tensor_from_data(data, _C.get_default_dtype())
-    else:
-        result = _functions.empty(tuple(args) if args else (0,))
-    return result if cls is Tensor else _C._make_subclass(cls, result, False)
+def _new_tensor(cls, *args, **kwargs):
+    """What Tensor(...) makes."""
+    if kwargs.get("device") is not None and args and isinstance(args[0], Tensor):
+        raise RuntimeError("Tensor(tensor, device=...) is not supported; use foregrad.as_tensor")
+    result = construct(args, kwargs)
+    return result if cls is Tensor else _C._as_subclass(result, cls)
 
 
 @staticmethod
@@ -366,16 +356,16 @@ def type_as(self, other):
 
 
 @_method
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, **kwargs):
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None,
+               pin_memory=False):
     result = _C._tensor_from_data(data, self.dtype if dtype is None else dtype)
     return result.requires_grad_() if requires_grad else result
 
 
 @_method
-def new(self, *args):
-    if len(args) == 1 and isinstance(args[0], (list, tuple)):
-        return _C._tensor_from_data(args[0], self.dtype)
-    return self.new_empty(args or (0,))
+def new(self, *args, **kwargs):
+    """A tensor of the same dtype: from sizes, a sequence, or a tensor."""
+    return construct(args, kwargs, self.dtype)
 
 
 # ---- gradients

@@ -44,7 +44,11 @@ class device:
             given = builtins.type(type).__name__
             raise TypeError(f"device: expected a string or a device, not {given}")
         name, colon, number = type.partition(":")
+        if colon and index is not None:
+            raise RuntimeError(f"device: '{type}' has an index, and so has the call: {index}")
         if colon:
+            if not number.isdecimal():
+                raise RuntimeError(f"device: '{type}' has no number behind the colon")
             index = builtins.int(number)
         if name != "cpu":
             raise RuntimeError(f"device: '{type}' does not exist; only 'cpu' does")
@@ -68,6 +72,27 @@ class device:
 
     def __reduce__(self):
         return device, (str(self),)
+
+    def __enter__(self):
+        """New tensors are made here: that is where all of them are."""
+        return self
+
+    def __exit__(self, *error):
+        return None
+
+
+def set_default_device(device):
+    """Where new tensors are made: the cpu, also for None."""
+    if device is not None:
+        _device(device)
+
+
+def get_default_device():
+    """Where new tensors are made."""
+    return _device("cpu")
+
+
+_device = device
 
 
 class _Named:

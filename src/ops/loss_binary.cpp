@@ -12,6 +12,7 @@
 #include "ops/reduction.h"
 #include "ops/unary.h"
 #include "ops/view_kind.h"
+#include "ops/views.h"
 
 namespace fg {
 
@@ -22,11 +23,38 @@ using ops::spread;
 
 namespace {
 
-void check_same_sizes(const char* who, const Tensor& self, const Tensor& target) {
-  if (self.sizes() == target.sizes()) return;
-  fail(ErrorKind::value,
-       "{}: the target has sizes {} but the input has sizes {}; they must be equal", who,
-       text(target.sizes()), text(self.sizes()));
+[[noreturn]] void refuse_sizes(const char* who, const Dims& target, const Dims& input,
+                               const char* expected) {
+  fail("{}: the target has sizes {} but the input has sizes {}; {}", who, text(target), text(input),
+       expected);
+}
+Dims without_ones(const Dims& sizes) {
+  Dims kept;
+  for (const Dim& size : sizes) {
+    if (!(size == 1)) kept.push_back(size);
+  }
+  return kept;
+}
+// The target with the sizes of the input. As in PyTorch's C++, sizes of one do not count, and the
+// rest broadcasts: targets [200] are those of an input [200, 1]. (Python compares the sizes first.)
+Tensor fitted(const Tensor& target, const Dims& sizes) {
+  if (target.sizes() == sizes) return target;
+  Dims inner = without_ones(sizes), given = without_ones(target.sizes());
+  if (!can_broadcast(given, inner)) {
+    refuse_sizes("binary_cross_entropy", target.sizes(), sizes,
+                 "without sizes of one they must broadcast to those of the input");
+  }
+  return reshape(expand(reshape(target, given), inner), sizes);
+}
+// The way back of a gradient: what was repeated is summed.
+Tensor unfitted(const Tensor& grad, const Dims& target) {
+  if (grad.sizes() == target) return grad;
+  Dims inner = without_ones(grad.sizes()), given = without_ones(target), repeated;
+  Tensor flat = reshape(grad, inner);
+  for (size_t i = 0; i + given.size() < inner.size(); i++) {
+    repeated.push_back(static_cast<int64_t>(i));
+  }
+  return reshape(repeated.empty() ? flat : sum(flat, repeated), target);
 }
 Tensor weighted(const Tensor& losses, const Tensor& weight) {
   return weight.defined() ? losses * weight : losses;
@@ -98,20 +126,20 @@ const auto entropy_entry =
            [](const Tensor& self, const Tensor& target, const Tensor& weight,
               const std::string& reduction) {
              check_reduction("binary_cross_entropy", reduction);
-             check_same_sizes("binary_cross_entropy", self, target);
-             Tensor checked = probabilities(self);
-             return reduced(weighted(entropy_p(checked, target), weight), reduction);
+             Tensor fitting = fitted(target, self.sizes()), checked = probabilities(self);
+             return reduced(weighted(entropy_p(checked, fitting), weight), reduction);
            })
         .vjp("BinaryCrossEntropyBackward0",
              wrt(0, saves::in(0) | saves::in(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, x.sizes());
-                   return weighted(binary_cross_entropy_backward(grad, x, v.in(1)), v.in(2));
+                   Tensor target = fitted(v.in(1), x.sizes());
+                   return weighted(binary_cross_entropy_backward(grad, x, target), v.in(2));
                  }),
              wrt(1, saves::in(0) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, x.sizes());
-                   return weighted(grad * (log1p(-x) - log(x)), v.in(2));
+                   return unfitted(weighted(grad * (log1p(-x) - log(x)), v.in(2)), v.sizes(1));
                  }),
              wrt(2, saves::nothing,
                  [](const Vjp&, const std::string&) {
@@ -140,7 +168,10 @@ const auto logits_entry =
            [](const Tensor& self, const Tensor& target, const Tensor& weight,
               const std::string& reduction, const Tensor& positive) {
              check_reduction("binary_cross_entropy_with_logits", reduction);
-             check_same_sizes("binary_cross_entropy_with_logits", self, target);
+             if (!can_broadcast(self.sizes(), target.sizes())) {
+               refuse_sizes("binary_cross_entropy_with_logits", target.sizes(), self.sizes(),
+                            "the input must broadcast to those of the target");
+             }
              Tensor losses = positive.defined() ? logits_weighted_p(self, target, positive)
                                                 : logits_p(self, target);
              return reduced(weighted(losses, weight), reduction);
@@ -148,12 +179,12 @@ const auto logits_entry =
         .vjp("BinaryCrossEntropyWithLogitsBackward0",
              wrt(0, saves::in(0) | saves::in(1) | saves::in(2) | saves::in(3),
                  [](const Vjp& v, const std::string& reduction) {
-                   Tensor x = v.in(0), grad = spread(v.grad(), reduction, x.sizes());
+                   Tensor x = v.in(0), grad = spread(v.grad(), reduction, v.sizes(1));
                    return weighted(grad * logits_slope(x, v.in(1), v.in(3)), v.in(2));
                  }),
              wrt(1, saves::in(0) | saves::in(2) | saves::in(3),
                  [](const Vjp& v, const std::string& reduction) {
-                   Tensor x = v.in(0), grad = spread(v.grad(), reduction, x.sizes());
+                   Tensor x = v.in(0), grad = spread(v.grad(), reduction, v.sizes(1));
                    Tensor slope = -x;
                    if (v.in(3).defined()) slope = slope + (1 - v.in(3)) * log_sigmoid(x);
                    return weighted(grad * slope, v.in(2));

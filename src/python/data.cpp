@@ -112,10 +112,11 @@ bool is_list(PyObject* object) {
          !PyBytes_Check(object);
 }
 
-[[noreturn]] void refuse_data(PyObject* object) {
+// `other` is the error of what is no text and no complex number.
+[[noreturn]] void refuse_data(PyObject* object, ErrorKind other) {
   fail(PyUnicode_Check(object)   ? ErrorKind::value
        : PyComplex_Check(object) ? ErrorKind::not_implemented
-                                 : ErrorKind::runtime,
+                                 : other,
        "tensor: the data holds a {}; expected numbers, tensors or nested lists",
        Py_TYPE(object)->tp_name);
 }
@@ -142,7 +143,7 @@ DType infer_dtype(PyObject* data) {
     bool numpy = PyFloat_Check(data) && !PyFloat_CheckExact(data);  // float64 is a float there
     return numpy ? kFloat64 : default_dtype();
   }
-  if (!is_list(data)) refuse_data(data);
+  if (!is_list(data)) refuse_data(data, ErrorKind::runtime);  // no dtype follows from it
   nb::object items = own(PySequence_Fast(data, "expected a sequence"));
   OptDType result;
   for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); i++) {
@@ -158,9 +159,19 @@ T element_of(PyObject* object) {
     if (!(impl_of(object)->numel == 1)) {
       fail(ErrorKind::value, "only one element tensors can be converted to Python scalars");
     }
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+      if (is_floating(impl_of(object)->dtype)) refuse_data(object, ErrorKind::type);
+    }
     return tensor_of(object).item().to<T>();
   }
-  if (!is_number(object)) refuse_data(object);
+  if (!is_number(object)) refuse_data(object, ErrorKind::type);
+  if constexpr (!std::is_integral_v<T>) {  // also of integers that 64 bits do not hold
+    if (PyLong_Check(object)) {
+      double value = PyLong_AsDouble(object);
+      if (value == -1 && PyErr_Occurred()) nb::raise_python_error();
+      return Scalar(value).to<T>();
+    }
+  }
   Scalar number = scalar_of(object, PyExc_ValueError);
   if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
     using Limits = std::numeric_limits<T>;
@@ -243,7 +254,9 @@ Tensor tensor_from_data(PyObject* data, OptDType dtype) {
     return shared.to(dtype.value_or(shared.dtype()), true);
   }
   if (PyUnicode_Check(data)) fail(ErrorKind::type, "tensor: got a str; expected numbers or lists");
-  if (!is_list(data) && !is_number(data)) refuse_data(data);
+  if (!is_list(data) && !is_number(data)) {
+    refuse_data(data, dtype ? ErrorKind::type : ErrorKind::runtime);
+  }
   Dims sizes;
   add_sizes(data, sizes);
   Tensor result = empty_tensor(sizes, dtype ? *dtype : infer_dtype(data));

@@ -5,6 +5,7 @@
 
 #include "ops/dropout.h"
 #include "ops/reduce.h"
+#include "ops/views.h"
 #include "tests/ops/values.h"
 
 namespace fg {
@@ -42,10 +43,51 @@ TEST(Loss, certain_probabilities_are_limited) {
   Tensor x = doubles({1, 0}), y = doubles({1, 1});
   EXPECT_EQ(values(binary_cross_entropy(x, y, {}, "none")), (Numbers{0, 100}));
   EXPECT_THROW(binary_cross_entropy(doubles({1.5}), doubles({1})), Error);
-  EXPECT_THROW(binary_cross_entropy(x, doubles({1})), Error);
   Tensor weight = doubles({1, 2}).requires_grad_();
   EXPECT_EQ(error_of([&] { binary_cross_entropy(doubles({0.5, 0.5}), y, weight).backward(); }),
             "binary_cross_entropy is not differentiable with respect to weight; detach it");
+}
+
+// The lines of libtorch's programs: a net with one output gives [n, 1], the labels are [n].
+TEST(Loss, binary_targets_may_lack_sizes_of_one) {
+  Tensor x = doubles({0.2, 0.7, 0.4}).requires_grad_(), y = doubles({0, 1, 1}).requires_grad_();
+  binary_cross_entropy(x, y).backward();
+  Tensor column = x.detach().view({3, 1}).requires_grad_(), labels = y.detach().requires_grad_();
+  Tensor loss = binary_cross_entropy(column, labels);
+  EXPECT_EQ(loss.item<double>(), binary_cross_entropy(x, y).item<double>());
+  loss.backward();
+  EXPECT_EQ(column.grad().sizes(), (Dims{3, 1}));
+  EXPECT_EQ(values(column.grad()), values(x.grad()));
+  EXPECT_EQ(values(labels.grad()), values(y.grad()));
+  EXPECT_EQ(binary_cross_entropy(column, labels, {}, "none").sizes(), (Dims{3, 1}));
+  EXPECT_EQ(binary_cross_entropy(x, labels.detach().view({1, 3, 1}), {}, "none").sizes(), Dims{3});
+}
+
+TEST(Loss, binary_targets_broadcast_to_the_input) {
+  Tensor x = tensor({{0.2, 0.7}, {0.4, 0.9}}, kFloat64), y = doubles({0, 1}).requires_grad_();
+  Tensor all = expand(y.detach(), {2, 2}).contiguous().requires_grad_();
+  Tensor loss = binary_cross_entropy(x, y);
+  EXPECT_EQ(loss.item<double>(), binary_cross_entropy(x, all).item<double>());
+  loss.backward();
+  binary_cross_entropy(x, all).backward();
+  EXPECT_EQ(values(y.grad()), values(sum(all.grad(), {0})));
+  EXPECT_EQ(error_of([&] { binary_cross_entropy(x, doubles({0, 1, 1})); }),
+            "binary_cross_entropy: the target has sizes [3] but the input has sizes [2, 2]; "
+            "without sizes of one they must broadcast to those of the input");
+  EXPECT_THROW(binary_cross_entropy(doubles({0.5}), y), Error);
+}
+
+TEST(Loss, logits_broadcast_to_the_targets_only) {
+  Tensor x = doubles({0.5}).requires_grad_(), y = doubles({0, 1, 1});
+  Tensor loss = binary_cross_entropy_with_logits(x, y);
+  Tensor all = expand(x.detach(), {3}).contiguous().requires_grad_();
+  EXPECT_EQ(loss.item<double>(), binary_cross_entropy_with_logits(all, y).item<double>());
+  loss.backward();
+  binary_cross_entropy_with_logits(all, y).backward();
+  EXPECT_NEAR(x.grad().item<double>(), sum(all.grad()).item<double>(), 1e-15);
+  EXPECT_EQ(error_of([&] { binary_cross_entropy_with_logits(y.view({3, 1}), y); }),
+            "binary_cross_entropy_with_logits: the target has sizes [3] but the input has sizes "
+            "[3, 1]; the input must broadcast to those of the target");
 }
 
 TEST(Loss, ignored_targets_count_for_nothing) {

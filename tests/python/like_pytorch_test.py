@@ -200,3 +200,20 @@ def test_results_of_contiguous_tensors_have_the_usual_strides():
     assert x.stride() == (6, 1)
     for result in (x.abs(), x * x, x ** 2, x ** 3.0, -x, x * 1.5):
         assert result.stride() == (3, 1)
+
+
+def test_a_device_is_a_context_and_may_be_the_default():
+    with fg.device("cpu") as here:
+        assert here == fg.device("cpu") and fg.ones(1).device == here
+    fg.set_default_device("cpu")
+    fg.set_default_device(None)
+    assert fg.get_default_device() == fg.device("cpu")
+    for wrong in (lambda: fg.set_default_device("cuda"), lambda: fg.device("cpu:x"),
+                  lambda: fg.device("cpu:0", 1)):
+        with pytest.raises(RuntimeError, match="device: "):
+            wrong()
+
+
+def test_an_error_leaves_the_context_of_a_device():
+    with pytest.raises(KeyError), fg.device("cpu"):
+        raise KeyError("mine")

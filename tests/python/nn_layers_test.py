@@ -95,6 +95,25 @@ def test_losses_have_the_values_of_their_functions():
     assert nn.MSELoss(reduction="none")(x, x).shape == (4, 3)
 
 
+@pytest.mark.parametrize("loss", [F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss,
+                                  nn.MSELoss(), nn.L1Loss(), nn.SmoothL1Loss(), nn.HuberLoss()])
+def test_targets_of_other_sizes_broadcast_with_a_warning(loss):
+    x, y = fg.rand(4, 1), fg.rand(4)
+    with pytest.warns(UserWarning, match=r"target size \(.*\[4\]\)\) that is different to"):
+        value = loss(x, y)
+    assert value.item() == pytest.approx(loss(x.expand(4, 4), y.expand(4, 4)).item())
+    with pytest.warns(UserWarning), pytest.raises(RuntimeError, match="do not broadcast"):
+        loss(fg.rand(4, 3), fg.rand(2, 3))
+
+
+@pytest.mark.parametrize("loss", [F.binary_cross_entropy, F.binary_cross_entropy_with_logits,
+                                  nn.BCELoss(), nn.BCEWithLogitsLoss()])
+def test_binary_targets_of_other_sizes_are_refused(loss):
+    for sizes in ((4,), (1, 4, 1), (1,), ()):
+        with pytest.raises(ValueError, match="size"):
+            loss(fg.rand(4, 1), fg.rand(sizes))
+
+
 def test_clipping():
     a, b = nn.Parameter(fg.zeros(2)), nn.Parameter(fg.zeros(1))
     a.grad, b.grad = fg.tensor([3.0, 0.0]), fg.tensor([4.0])

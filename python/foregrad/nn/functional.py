@@ -1,5 +1,7 @@
 """torch.nn.functional: the same functions with PyTorch's signatures."""
 
+import warnings as _warnings
+
 from foregrad import _C
 
 _f = _C._functions
@@ -103,7 +105,7 @@ def _dimension(input, dim):
         return dim
     import warnings
 
-    warnings.warn("Implicit dimension choice for softmax has been deprecated. Change the call to "
+    _warnings.warn("Implicit dimension choice for softmax has been deprecated. Change the call to "
                   "include dim=X as an argument.", stacklevel=3)
     return 0 if input.dim() in (0, 1, 3) else 1
 
@@ -249,8 +251,18 @@ def _reduction(reduction, size_average, reduce):
     return "sum" if size_average is False else "mean"
 
 
+def _warn_of_sizes(input, target):
+    """Sizes that differ broadcast, as in PyTorch, and that is seldom what was meant."""
+    if target.size() != input.size():
+        _warnings.warn(
+            f"Using a target size ({target.size()}) that is different to the input size "
+            f"({input.size()}). This will likely lead to incorrect results due to broadcasting. "
+            "Please ensure they have the same size.", stacklevel=3)
+
+
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The mean of squared differences."""
+    _warn_of_sizes(input, target)
     loss = _f.mse_loss(input, target, "none" if weight is not None
                        else _reduction(reduction, size_average, reduce))
     return loss if weight is None else _weighted(loss, weight, reduction)
@@ -265,6 +277,7 @@ def _weighted(loss, weight, reduction):
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The mean of absolute differences."""
+    _warn_of_sizes(input, target)
     loss = _f.l1_loss(input, target, "none" if weight is not None
                       else _reduction(reduction, size_average, reduce))
     return loss if weight is None else _weighted(loss, weight, reduction)
@@ -272,11 +285,13 @@ def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", wei
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
     """Squares below beta, absolute differences above."""
+    _warn_of_sizes(input, target)
     return _f.smooth_l1_loss(input, target, _reduction(reduction, size_average, reduce), beta)
 
 
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Squares below delta, absolute differences above, scaled by delta."""
+    _warn_of_sizes(input, target)
     loss = _f.huber_loss(input, target, "none" if weight is not None else reduction, delta)
     return loss if weight is None else _weighted(loss, weight, reduction)
 
