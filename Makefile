@@ -14,7 +14,7 @@ TSAN_TESTS ?= base_test $(if $(wildcard tests/autograd/*.cpp),autograd_test) com
 TSAN_FILTER ?= -*fork*:*Fork*:OpenMp*:Explain*:Cached*:*smaller_block
 
 # What a second compiler reads.
-CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
+CLANG_FLAGS ?= -std=c++20 -Wall -Wextra -Werror -Wno-psabi -Wno-deprecated-declarations -DFOREGRAD_LIBRARY -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
 
 .PHONY: help build command run test python check format clang aarch64 sanitize fuzz bench clean packages
 help:
@@ -100,7 +100,7 @@ aarch64: packages $(GENERATED)
 	@find src -name '*.cpp' ! -path 'src/python/*' ! -path 'src/cli/*' ! -path 'src/codegen/llvm/*' \
 	  ! -path 'src/cache/redis/*' -print0 \
 	  | xargs -0 -n 1 -P $(JOBS) aarch64-linux-gnu-g++ -fsyntax-only -Isrc -isystem build/generated -idirafter /usr/include \
-	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
+	    -std=c++20 -Wall -Wextra -Wno-psabi -Werror -DFOREGRAD_LIBRARY -DFOREGRAD_VERSION='""' -DFOREGRAD_GENERATOR='""'
 
 sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 	@$(call build,asan)

@@ -1,6 +1,14 @@
 // The one header of the library's users.
 #pragma once
 
+#if __cplusplus < 202002L
+#error "foregrad needs C++20: compile with -std=c++20 or later"
+#else
+
+// The names of the C library for numbers are there beside those of tensors (see ops/unary.h).
+#include <cmath>
+#include <cstdlib>
+
 // What the library shares with a program stays shared where the program hides its own symbols.
 #pragma GCC visibility push(default)
 
@@ -50,3 +58,5 @@
 #include "tensor/tensor.h"
 
 #pragma GCC visibility pop
+
+#endif

@@ -166,13 +166,18 @@ void increment_version(const Tensors& tensors) {
 
 namespace fg {
 
-void Tensor::backward(const Tensor& gradient, OptBool retain_graph, bool create_graph,
-                      const Tensors& inputs) const {
-  std::optional<autograd::GraphPoints> points;
-  if (!inputs.empty()) points.emplace(inputs.begin(), inputs.end());
+void Tensor::backward(const Tensor& gradient, OptBool retain_graph, bool create_graph) const {
   Tensors grads;
   if (gradient.defined()) grads.push_back(gradient);
-  autograd::backward({*this}, grads, retain_graph, create_graph, points);
+  autograd::backward({*this}, grads, retain_graph, create_graph);
+}
+
+void Tensor::backward(const Tensor& gradient, OptBool retain_graph, bool create_graph,
+                      const Tensors& inputs) const {
+  Tensors grads;
+  if (gradient.defined()) grads.push_back(gradient);
+  autograd::backward({*this}, grads, retain_graph, create_graph,
+                     autograd::GraphPoints(inputs.begin(), inputs.end()));
 }
 
 }  // namespace fg

@@ -168,6 +168,9 @@ Tensors detail::gradients_of_tensors(const Node& node, Tensors all,
                                      const std::vector<size_t>& tensors) {
   size_t expected = 0;
   for (size_t count : tensors) expected += std::max<size_t>(count, 1);
+  // As libtorch: arguments of forward that the call left to their defaults may have one too, which
+  // says that there is none.
+  while (all.size() > expected && !all.back().defined()) all.pop_back();
   if (all.size() != expected) {
     fail("{}: backward returned {} gradients but forward has {} arguments; return one for each",
          node.name(), all.size(), expected);

@@ -16,6 +16,7 @@
 #pragma once
 
 #include "autograd/custom.h"
+#include "autograd/saved_data.h"
 
 namespace fg::autograd {
 
@@ -34,7 +35,7 @@ class AutogradContext {
   bool needs_input_grad(size_t tensor) const {
     return tensor < node_.next_edges().size() && node_.should_compute(tensor);
   }
-  std::map<std::string, std::any> saved_data;  // anything else
+  std::map<std::string, SavedData> saved_data;  // anything else
 
  private:
   CustomNode& node_;

@@ -118,6 +118,7 @@ bool Tensor::autograd_requires_grad() const {
 }
 
 const Tensor& Tensor::requires_grad_(bool on) const {
+  check_defined("requires_grad_");
   if (on && !is_floating(dtype())) {
     fail("requires_grad_: only floating point tensors can require gradients, got {}",
          name(dtype()));
@@ -139,11 +140,13 @@ const Tensor& Tensor::requires_grad_(bool on) const {
 }
 
 const Tensor& Tensor::grad() const {
+  check_defined("grad");
   static const Tensor none;
   return impl_->autograd ? meta_of(*this)->grad : none;
 }
 
 void Tensor::set_grad(const Tensor& grad) const {
+  check_defined("set_grad");
   autograd::refuse_change(*this, "set_grad");
   if (grad.defined()) {
     if (grad.is_same(*this)) fail("set_grad: a tensor cannot be its own gradient");
@@ -157,13 +160,22 @@ void Tensor::set_grad(const Tensor& grad) const {
   ensure_meta(*this).grad = grad;
 }
 
-Ref<autograd::Node> Tensor::grad_fn() const { return autograd::grad_fn_of(*this); }
+Ref<autograd::Node> Tensor::grad_fn() const {
+  check_defined("grad_fn");
+  return autograd::grad_fn_of(*this);
+}
 
-bool Tensor::is_leaf() const { return !impl_->autograd || !autograd::grad_fn_of(*this); }
+bool Tensor::is_leaf() const {
+  check_defined("is_leaf");
+  return !impl_->autograd || !autograd::grad_fn_of(*this);
+}
 
-int64_t Tensor::output_nr() const { return impl_->autograd ? meta_of(*this)->output_nr : 0; }
+int64_t Tensor::output_nr() const {
+  check_defined("output_nr");
+  return impl_->autograd ? meta_of(*this)->output_nr : 0;
+}
 
-autograd::HookHandle Tensor::register_hook(Callback<Tensor(const Tensor&)> hook) const {
+autograd::HookHandle Tensor::register_hook(Hook<Tensor(const Tensor&)> hook) const {
   autograd::NodeHooks& hooks = autograd::hooks_for_gradient(*this);
   return hooks.add(hooks.tensor, static_cast<int>(output_nr()), std::move(hook));
 }
@@ -195,13 +207,18 @@ void Tensor::retain_grad() const {
   };
 }
 
-bool Tensor::retains_grad() const { return impl_->autograd && meta_of(*this)->retains_grad; }
+bool Tensor::retains_grad() const {
+  check_defined("retains_grad");
+  return impl_->autograd && meta_of(*this)->retains_grad;
+}
 
 Tensor Tensor::detach() const {
+  check_defined("detach");
   return alias(*this);  // no view: what is written later, to either, is not its history
 }
 
-const Tensor& Tensor::detach_() const {
+Tensor& Tensor::detach_() const {
+  check_defined("detach_");
   if (modes.interpreter) modes.interpreter->asked(*this, "is_view (in detach_)");
   if (is_view()) {
     fail(
@@ -215,16 +232,19 @@ const Tensor& Tensor::detach_() const {
     meta->requires_grad = false;
     meta->output_nr = 0;
   }
-  return *this;
+  return itself();
 }
 
 Tensor Tensor::data() const {
+  check_defined("data");
   Tensor result = alias(*this);
   result.impl()->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
   return result;
 }
 
 void Tensor::set_data(const Tensor& data) const {
+  check_defined("set_data");
+  data.check_defined("set_data");
   autograd::refuse_change(*this, "set_data");
   if (data.dtype() != dtype() && requires_grad()) {
     fail("set_data: the new data is {} but the tensor requires grad as {}; convert the data first",
@@ -241,7 +261,10 @@ void Tensor::set_data(const Tensor& data) const {
   impl_->set_layout(from.sizes, from.strides);
 }
 
-bool Tensor::is_view() const { return impl_->autograd && static_cast<bool>(meta_of(*this)->view); }
+bool Tensor::is_view() const {
+  check_defined("is_view");
+  return impl_->autograd && static_cast<bool>(meta_of(*this)->view);
+}
 
 Tensor Tensor::_base() const { return is_view() ? meta_of(*this)->view.base : Tensor(); }
 

@@ -46,9 +46,9 @@ struct InputMetadata {
   DType dtype;
 };
 
-using TensorHook = Callback<Tensor(const Tensor& grad)>;
-using NodePreHook = Callback<Tensors(const Tensors& grad_outputs)>;
-using NodePostHook = Callback<Tensors(const Tensors& grad_inputs, const Tensors& grad_outputs)>;
+using TensorHook = Hook<Tensor(const Tensor& grad)>;
+using NodePreHook = Hook<Tensors(const Tensors& grad_outputs)>;
+using NodePostHook = Hook<Tensors(const Tensors& grad_inputs, const Tensors& grad_outputs)>;
 using PostAccumulateHook = Callback<void(const Tensor& parameter)>;
 
 // Hooks by registration order; a hook may remove itself or others while it runs.

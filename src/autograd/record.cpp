@@ -16,11 +16,22 @@ bool is_tracked(const Tensor& tensor) {
   return modes.interpreter->stand_in(tensor).requires_grad();
 }
 
+static bool has_normal_tensor(ir::Operands inputs) {
+  for (const ir::Operand& operand : inputs) {
+    for (const Tensor& tensor : operand.all()) {
+      if (tensor.defined() && !tensor.is_inference()) return true;
+    }
+  }
+  return false;
+}
+
+// As PyTorch: a call on inference tensors alone is no part of a graph, also where one of them was
+// marked to require grad.
 bool should_record(ir::Operands inputs) {
   if (!modes.grad_enabled || modes.inference) return false;
   for (const ir::Operand& operand : inputs) {
     for (const Tensor& tensor : operand.all()) {
-      if (is_tracked(tensor)) return true;
+      if (is_tracked(tensor)) return !tensor.is_inference() || has_normal_tensor(inputs);
     }
   }
   return false;

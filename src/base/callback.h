@@ -54,4 +54,21 @@ class Callback<R(Args...)> {
   Ref<Body> body_;
 };
 
+// A callback whose result replaces something, or nothing: a callable without a result, as a lambda
+// that only prints, gives an empty one.
+template <class Signature>
+class Hook;
+template <class R, class... Args>
+class Hook<R(Args...)> : public Callback<R(Args...)> {
+ public:
+  using Callback<R(Args...)>::Callback;
+  template <class F>
+    requires std::is_void_v<std::invoke_result_t<F&, Args...>>
+  Hook(F f)  // NOLINT: as Callback
+      : Callback<R(Args...)>([f = std::move(f)](Args... args) mutable {
+          f(std::forward<Args>(args)...);
+          return R();
+        }) {}
+};
+
 }  // namespace fg

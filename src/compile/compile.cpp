@@ -17,12 +17,40 @@ namespace {
 
 constexpr size_t kMostVersions = 8;
 
+using Conditions = std::vector<Callback<bool()>>;
+// Where the capture that runs on this thread collects what it depends on.
+thread_local Conditions* conditions_of_capture = nullptr;
+std::atomic<uint64_t> changes = 0;
+
 struct Entry {
   std::string key;
   std::vector<size_t> places;  // of the arguments among the different tensors
   std::unique_ptr<Version> version;
   std::shared_ptr<const void> structure;
   std::vector<TensorGuard> parameters;  // also of those whose sizes alone were read
+  Conditions conditions;
+  uint64_t seen_changes = 0;  // for which `fits` is known
+  bool fits = true;
+  uint64_t calls = 0;  // after the one that captured it
+  bool outdated = false;
+
+  // Costs nothing while nothing changed anywhere.
+  bool conditions_hold() {
+    if (conditions.empty()) return true;
+    uint64_t now = changes.load(std::memory_order_acquire);
+    if (now != seen_changes) {
+      fits = true;
+      for (const auto& unchanged : conditions) fits = fits && unchanged();
+      seen_changes = now;
+    }
+    return fits;
+  }
+  // Whether this is a call at which a callable that holds something is looked at again: the first
+  // ones, and each that doubles their number, so that looking costs next to nothing in the end.
+  bool is_due() {
+    calls++;
+    return calls <= 4 || (calls & (calls - 1)) == 0;
+  }
 };
 
 // Each tensor once, and where each argument is among them.
@@ -45,6 +73,19 @@ struct Different {
   }
 };
 
+// While a function is captured; also where one capture runs inside of another.
+class CollectConditions {
+ public:
+  explicit CollectConditions(Conditions& conditions)
+      : outer_(std::exchange(conditions_of_capture, &conditions)) {}
+  ~CollectConditions() { conditions_of_capture = outer_; }
+  CollectConditions(const CollectConditions&) = delete;
+  CollectConditions& operator=(const CollectConditions&) = delete;
+
+ private:
+  Conditions* outer_;
+};
+
 bool looks_the_same(const std::vector<TensorGuard>& guards, const Tensors& tensors) {
   if (guards.size() != tensors.size()) return false;
   for (size_t i = 0; i < guards.size(); i++) {
@@ -54,6 +95,11 @@ bool looks_the_same(const std::vector<TensorGuard>& guards, const Tensors& tenso
 }
 
 }  // namespace
+
+void depends_on(Callback<bool()> unchanged) {
+  if (conditions_of_capture) conditions_of_capture->push_back(std::move(unchanged));
+}
+void something_changed() { changes.fetch_add(1, std::memory_order_release); }
 
 class Versions {
  public:
@@ -78,6 +124,7 @@ class Versions {
       std::scoped_lock lock(mutex_);
       if (!refused_.empty()) return count_eager(refused_), std::nullopt;
       entry = find(key, different, parameters);
+      if (entry && is_outdated(*entry, different, parameters, body)) entry = nullptr;
       if (!entry) entry = capture(key, different, parameters, body);
       if (!entry) return std::nullopt;
       if (options_.check) check(*entry, different, parameters, body);
@@ -125,11 +172,39 @@ class Versions {
         difference_ = "other sizes, dtypes or layouts of parameters";
         continue;
       }
+      if (entry->outdated || !entry->conditions_hold()) {
+        difference_ = "a module in another mode, or something else that it holds";
+        continue;
+      }
       Tensors inputs = inputs_of(*entry, different, parameters);
       if (entry->version->matches(inputs)) return entry.get();
       difference_ = entry->version->difference(inputs);
     }
     return nullptr;
+  }
+
+  // C++ cannot look into a lambda: tensors and numbers that it holds by reference may have changed
+  // since. Such a function is traced again at some calls, and captured again if it changed.
+  bool is_outdated(Entry& entry, const Different& different, const Tensors& parameters,
+                   const FlatBody& body) {
+    if (!kernel_.remember_trace || !entry.is_due()) return false;
+    auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
+    try {
+      if (entry.version->is_current(flat, different.tensors, trace_options(parameters),
+                                    parameters.size())) {
+        return false;
+      }
+    } catch (const capture::NumberAsked&) {
+      capture::take_asked_inputs();
+    } catch (const Error&) {  // capturing it again says why
+    }
+    logging::warn(
+        fmt::format("{} holds something that has changed since it was captured (a number, or a "
+                    "variable that names another tensor) and is captured again; such changes are "
+                    "looked for at a few calls only, so results since the last of them may be "
+                    "old: pass what changes as an argument",
+                    options_.name));
+    return entry.outdated = true;  // it stays: another thread may be running it
   }
 
   // Parameters are read anew at every call, anything else that is reached stays what it is.
@@ -150,6 +225,8 @@ class Versions {
                               const Tensors& parameters, const FlatBody& body) {
     auto entry = std::make_unique<Entry>();
     entry->key = key;
+    entry->seen_changes = changes.load(std::memory_order_acquire);
+    CollectConditions collect(entry->conditions);
     entry->places = different.places;
     for (const Tensor& parameter : parameters) entry->parameters.emplace_back(parameter);
     auto flat = [&](const Tensors& inside) {
@@ -221,8 +298,10 @@ std::string explain(Versions& versions) { return page(versions.report()); }
 
 bool reads_numbers(const Versions& versions) { return versions.reads_numbers(); }
 
-std::shared_ptr<Versions> make_versions(CompileOptions options) {
-  return make_versions(std::move(options), {});
+std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state) {
+  KernelOptions kernel;
+  kernel.remember_trace = holds_state;
+  return make_versions(std::move(options), std::move(kernel));
 }
 std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel) {
   return std::make_shared<Versions>(std::move(options), std::move(kernel));

@@ -33,7 +33,8 @@ using FlatBody = Callback<FlatResult(const Tensors& arguments)>;
 // The versions of one function. Thread-safe.
 class Versions;
 struct KernelOptions;
-std::shared_ptr<Versions> make_versions(CompileOptions options);
+// `holds_state`: the callable has something in it that nothing here can look into.
+std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state = false);
 std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel);
 // Runs `body` as captured code. `key`: what else decides what the call does; `parameters`: what the
 // callable reads anew at every call. Nothing: it cannot be captured, call it eagerly.
@@ -54,6 +55,16 @@ bool reads_numbers(const Versions& versions);
 
 // Whether a function is being captured on this thread: what it calls is part of it.
 bool is_capturing();
+
+// What a function reads while it is captured, beside tensors: it is captured again when `unchanged`
+// is false at a later call. Whoever changes such a thing says so.
+void depends_on(Callback<bool()> unchanged);
+void something_changed();
+
+// Whether a callable may hold a tensor or a number that a later call would read anew.
+template <class F>
+constexpr bool holds_state =
+    !std::is_empty_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !HasParameters<F>;
 
 // A floating number is an input of the graph where the callable takes a Tensor or a Scalar for it.
 template <class T, class N>
@@ -189,7 +200,8 @@ class CompiledFunction {
 
 template <class F>
 compiler::CompiledFunction<std::decay_t<F>> compile(F&& function, CompileOptions options = {}) {
-  return {std::forward<F>(function), compiler::make_versions(std::move(options))};
+  return {std::forward<F>(function),
+          compiler::make_versions(std::move(options), compiler::holds_state<std::decay_t<F>>)};
 }
 
 }  // namespace fg

@@ -19,6 +19,7 @@ struct KernelOptions {
   Partition partition{};             // none: save what the backward reads
   bool passes = true;                // false: graphs reach the back ends as they were captured
   bool native = false;               // without back ends: native code or an error
+  bool remember_trace = false;       // to be compared with another one later
   std::string partition_name{};      // by which the cache may know a partition of its own
   std::string about{};               // what was known of the call, for the key of the cache
   Callback<std::string()> guards{};  // the same for people

@@ -116,8 +116,10 @@ class CompiledStep {
   CompiledStep(F loss, std::vector<ParameterGroup> groups, const StepOptions& options)
       : options(options),
         state_(std::make_shared<StepState>(std::move(groups))),
-        run_({std::move(loss)},
-             make_versions({.fullgraph = options.fullgraph, .name = options.name})) {}
+        run_(
+            {std::move(loss)},
+            make_versions({.fullgraph = options.fullgraph, .name = options.name}, holds_state<F>)) {
+  }
 
   // What the loss function returns, detached: the loss, or containers that begin with it.
   template <class... Args>

@@ -86,6 +86,7 @@ std::string Version::cache_key(const capture::Body& body, const Tensors& argumen
 void Version::capture(const capture::Body& body, const Tensors& arguments,
                       const capture::TraceOptions& options, const KernelOptions& kernel_options) {
   trace_ = capture::trace(body, arguments, options);
+  if (kernel_options.remember_trace) memory_ = TraceMemory(*trace_, arguments.size());
   refuse_shared_writes(*trace_, {});
   capture::Function function = capture::function_of(trace_);
   bool needs_grad = false;

@@ -25,6 +25,18 @@ std::string text_of(const TensorGuard& guard);  // for people
 // Which inputs share memory: for each the first input with the same storage.
 std::vector<size_t> alias_pattern(const Tensors& inputs);
 
+// A trace as something to compare: the operations, and the tensors that the function reached by
+// itself. Those in place `parameters` and before are found anew by every call.
+struct TraceMemory {
+  TraceMemory() = default;
+  TraceMemory(const capture::Trace& trace, size_t arguments);
+  bool same(const TraceMemory& other, size_t parameters) const;
+
+  std::string text;
+  Tensors lifted;
+  std::vector<int64_t> places;
+};
+
 class Version {
  public:
   // Captures `body` as it would run now on these arguments, which are different tensors.
@@ -34,6 +46,11 @@ class Version {
   // The digest under which the cache has what such a version runs; compiles nothing.
   static std::string cache_key(const capture::Body& body, const Tensors& arguments,
                                const capture::TraceOptions& trace, const KernelOptions& options);
+
+  // Whether the function would be captured alike now. Compiles nothing. Only of a version that
+  // remembers its trace.
+  bool is_current(const capture::Body& body, const Tensors& arguments,
+                  const capture::TraceOptions& trace, size_t parameters) const;
 
   // Tensors that the function reached by itself, as they were at capture.
   const Tensors& lifted() const { return lifted_; }
@@ -77,6 +94,7 @@ class Version {
                    Tensors& outputs) const;
 
   std::shared_ptr<capture::Trace> trace_;
+  TraceMemory memory_;
   Ref<Kernel> kernel_;
   Tensors lifted_;
   std::vector<ir::Role> lifted_roles_;

@@ -106,6 +106,7 @@ struct Invoke<S, Body, R (*)(Args...)> {
     }
   }
   static void check_arguments(const std::decay_t<Args>&... args) {
+    if constexpr (requires { Body::skips_undefined; }) return;
     [&]<size_t... I>(std::index_sequence<I...>) {
       (check_argument<Sig::template type<I>>(args, I), ...);
     }(std::index_sequence_for<Args...>());
@@ -270,6 +271,12 @@ struct StandsFor {
 template <const auto& primitive, Text S>
 auto define_as(Function<S>, const char* documentation) {
   return Definition<S, StandsFor<primitive>>(documentation).stands_for(primitive);
+}
+
+// The same with a body that looks at the arguments first.
+template <const auto& primitive, Text S, class Body>
+auto define_as(Function<S>, const char* documentation, Body) {
+  return Definition<S, Body>(documentation).stands_for(primitive);
 }
 
 template <Text S, class Body>

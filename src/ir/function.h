@@ -36,12 +36,24 @@ struct Call<S, TypeList<Given...>> {
     return call_with_defaults<typename S::Sig>(S::call, args...);
   }
 };
+// Returns what it wrote to, to be named as in `Tensor& y = fg::relu_(x)`.
 template <class S, class Given>
 struct InplaceCall;
 template <class S, Type... Given>
-struct InplaceCall<S, TypeList<Given...>> {
-  typename S::Sig::Result operator()(typename TypeOf<Given>::Passed... args) const {
-    return call_with_defaults<typename S::Sig>(S::call_inplace, args...);
+struct InplaceCall<S, TypeList<Type::tensor, Given...>> {
+  Tensor& operator()(const Tensor& self, typename TypeOf<Given>::Passed... args) const {
+    call_with_defaults<typename S::Sig>(S::call_inplace, self, args...);
+    return const_cast<Tensor&>(self);
+  }
+};
+
+// A dtype may stand in the place of the generator before it: randn({2, 3}, kFloat64).
+template <class S, class Given>
+struct DTypeCall;
+template <class S, Type... Given>
+struct DTypeCall<S, TypeList<Given...>> {
+  typename S::Sig::Result operator()(typename TypeOf<Given>::Passed... args, DType dtype) const {
+    return S::call(args..., std::nullopt, dtype);
   }
 };
 
@@ -58,13 +70,23 @@ struct CallsOf<S, Form, std::index_sequence<0>>
 template <class S, template <class, class> class Form>
 using Calls = CallsOf<S, Form, std::make_index_sequence<S::Sig::count - S::Sig::required + 1>>;
 
+template <class S>
+struct AllCalls : Calls<S, Call> {};
+template <class S>
+  requires(S::Sig::dtype_follows_generator)
+struct AllCalls<S> : Calls<S, Call>,
+                     DTypeCall<S, typename S::Sig::template First<S::Sig::count - 2>> {
+  using Calls<S, Call>::operator();
+  using DTypeCall<S, typename S::Sig::template First<S::Sig::count - 2>>::operator();
+};
+
 template <Text S>
 struct Single {};
 
 // A name with one or more schemas, told apart by their argument types.
 template <Text... S>
-struct Function : Calls<Slot<S>, Call>... {
-  using Calls<Slot<S>, Call>::operator()...;
+struct Function : AllCalls<Slot<S>>... {
+  using AllCalls<Slot<S>>::operator()...;
 
   template <size_t N>
   static constexpr auto overload() {

@@ -158,6 +158,9 @@ struct Signature {
   static constexpr Outline outline{S.view()};
   static constexpr std::string_view text = S.view();
   static constexpr size_t count = outline.argument_count, required = outline.required;
+  static constexpr bool dtype_follows_generator = count >= 2 &&
+                                                  outline.arguments[count - 2] == Type::generator &&
+                                                  outline.arguments[count - 1] == Type::opt_dtype;
 
   template <size_t I>
   static constexpr Type type = outline.arguments[I];

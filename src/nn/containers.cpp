@@ -10,6 +10,10 @@
 
 namespace fg::nn {
 
+void SequentialImpl::fail_empty() {
+  fail("Sequential: cannot call forward() of an empty Sequential; give it a module first");
+}
+
 void ModuleListImpl::fail_kind(size_t place) {
   fail(ErrorKind::type, "ModuleList: the module at place {} is of another kind", place);
 }

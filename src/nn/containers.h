@@ -5,12 +5,15 @@
 
 namespace fg::nn {
 
+template <class M>
+concept IsHandle = requires(const M& handle) { handle.ptr(); };
+
 // Calls one module after the other. A module is a handle with forward(Tensor) -> Tensor.
 class SequentialImpl : public Module {
  public:
   SequentialImpl() = default;
   template <class... Modules>
-    requires(sizeof...(Modules) > 0)
+    requires(sizeof...(Modules) > 0 && (IsHandle<Modules> && ...))
   explicit SequentialImpl(Modules&&... modules) {
     (push_back(std::forward<Modules>(modules)), ...);
   }
@@ -25,6 +28,7 @@ class SequentialImpl : public Module {
     calls_.push_back([raw = module.ptr().get()](const Tensor& x) { return raw->forward(x); });
   }
   Tensor forward(Tensor input) const {
+    if (calls_.empty()) fail_empty();
     for (const auto& call : calls_) input = call(input);
     return input;
   }
@@ -32,6 +36,8 @@ class SequentialImpl : public Module {
   std::shared_ptr<Module> operator[](size_t place) const { return named_children()[place].value(); }
 
  private:
+  [[noreturn]] static void fail_empty();
+
   std::vector<std::function<Tensor(const Tensor&)>> calls_;  // the modules are kept as children
 };
 FG_MODULE(Sequential);

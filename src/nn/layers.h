@@ -46,7 +46,8 @@ FG_MODULE(Embedding);
 
 class LayerNormOptions {
  public:
-  LayerNormOptions(Dims shape) : normalized_shape_{std::move(shape)} {}  // NOLINT
+  LayerNormOptions(Dims shape) : normalized_shape_{std::move(shape)} {}             // NOLINT
+  LayerNormOptions(std::initializer_list<Dim> shape) : normalized_shape_{shape} {}  // NOLINT
   FG_OPTION(Dims, normalized_shape);
   FG_OPTION(double, eps, 1e-5);
   FG_OPTION(bool, elementwise_affine, true);
@@ -55,7 +56,7 @@ class LayerNormOptions {
 
 struct LayerNormImpl : Module {
   explicit LayerNormImpl(const LayerNormOptions& options);
-  explicit LayerNormImpl(int64_t size) : LayerNormImpl(LayerNormOptions(Dims{size})) {}
+  explicit LayerNormImpl(const Dims& shape) : LayerNormImpl(LayerNormOptions(shape)) {}
   void reset_parameters();
   Tensor forward(const Tensor& input) const;
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/fail.h"
+#include "compile/compile.h"
 #include "ops/copy.h"
 
 namespace fg::nn {
@@ -13,6 +14,12 @@ void fail_missing_key(std::string_view key) {
 }
 void fail_known_key(std::string_view key) {
   fail(ErrorKind::value, "OrderedDict: the key '{}' is there already", key);
+}
+
+void fail_empty_holder() {
+  fail(
+      "ModuleHolder: the handle is empty, it was made of nullptr; assign a module before it is "
+      "used");
 }
 
 namespace {
@@ -221,8 +228,20 @@ IncompatibleKeys Module::load_state_dict(const StateDict& state, bool strict) {
   return found;
 }
 
+void Module::note_reader() const {
+  auto module = weak_from_this();
+  if (module.expired()) return;  // on the stack: its life is not known
+  compiler::depends_on([module, on = training_] {
+    auto alive = module.lock();
+    return alive && alive->training_ == on;
+  });
+}
+
 void Module::train(bool on) {
-  training_ = on;
+  if (training_ != on) {
+    training_ = on;
+    compiler::something_changed();
+  }
   for (const auto& child : children_) {
     if (child.value()) child.value()->train(on);
   }

@@ -31,8 +31,11 @@ struct IncompatibleKeys {
 class Module : public std::enable_shared_from_this<Module> {
  public:
   Module() = default;
-  Module(const Module&) = delete;  // two modules would share parameters
-  Module& operator=(const Module&) = delete;
+  // As in libtorch: a copy has the same parameters, buffers and children, not copies of them.
+  Module(const Module&) = default;
+  Module(Module&&) = default;
+  Module& operator=(const Module&) = default;
+  Module& operator=(Module&&) = default;
   virtual ~Module() = default;
 
   // Each once, those of children after the module's own; names are paths, "layer.weight".
@@ -53,7 +56,12 @@ class Module : public std::enable_shared_from_this<Module> {
 
   virtual void train(bool on = true);
   void eval() { train(false); }
-  bool is_training() const { return training_; }
+  // What a captured function does may depend on it: it is captured again for the other mode.
+  bool is_training() const {
+    if (modes.interpreter) [[unlikely]]
+      note_reader();
+    return training_;
+  }
   void requires_grad_(bool on = true);
   void zero_grad(bool set_to_none = true);
   void to(DType dtype);  // floating parameters and buffers
@@ -76,6 +84,7 @@ class Module : public std::enable_shared_from_this<Module> {
   Tensor register_buffer(std::string name, const Tensor& tensor, bool persistent = true);
 
  private:
+  void note_reader() const;
   void add_child(std::string name, std::shared_ptr<Module> module);
   void check_name(const char* what, const std::string& name) const;
   // Calls f(path, module) for the module itself and all below it, each once.
@@ -93,6 +102,8 @@ class Module : public std::enable_shared_from_this<Module> {
   bool training_ = true;
 };
 
+[[noreturn]] void fail_empty_holder();
+
 template <class Contained>
 class ModuleHolder {
  public:
@@ -103,31 +114,39 @@ class ModuleHolder {
   ModuleHolder(std::nullptr_t) {}                                                // NOLINT
   ModuleHolder(std::shared_ptr<Contained> module) : impl_(std::move(module)) {}  // NOLINT
   template <class First, class... Rest>
-    requires(sizeof...(Rest) > 0 ||  // one handle alone is copied
-             (!std::is_base_of_v<ModuleHolder, std::decay_t<First>> &&
-              !std::is_convertible_v<First, std::shared_ptr<Contained>>))
+    requires((sizeof...(Rest) > 0 ||  // one handle alone is copied
+              (!std::is_base_of_v<ModuleHolder, std::decay_t<First>> &&
+               !std::is_convertible_v<First, std::shared_ptr<Contained>>)) &&
+             std::is_constructible_v<Contained, First, Rest...>)
   explicit ModuleHolder(First&& first, Rest&&... rest)
       : impl_(
             std::make_shared<Contained>(std::forward<First>(first), std::forward<Rest>(rest)...)) {}
 
-  Contained* operator->() const { return impl_.get(); }
-  Contained& operator*() const { return *impl_; }
-  const std::shared_ptr<Contained>& ptr() const { return impl_; }
+  // The module; a handle made of nullptr has none, which is an error.
+  Contained* get() const { return check(), impl_.get(); }
+  Contained* operator->() const { return get(); }
+  Contained& operator*() const { return *get(); }
+  const std::shared_ptr<Contained>& ptr() const { return check(), impl_; }
   bool is_empty() const { return !impl_; }
   explicit operator bool() const { return static_cast<bool>(impl_); }
 
   template <class... Args>
   auto operator()(Args&&... args) const {
-    return impl_->forward(std::forward<Args>(args)...);
+    return get()->forward(std::forward<Args>(args)...);
   }
 
-  decltype(auto) operator[](size_t place) const { return (*impl_)[place]; }
+  decltype(auto) operator[](size_t place) const { return (*get())[place]; }
 
   // What fg::compile and fg::compile_step ask a callable or an argument for.
-  Tensors parameters() const { return impl_->parameters(); }
-  std::string capture_key() const { return impl_->capture_key(); }
+  Tensors parameters() const { return get()->parameters(); }
+  std::string capture_key() const { return get()->capture_key(); }
 
  private:
+  void check() const {
+    if (!impl_) [[unlikely]]
+      fail_empty_holder();
+  }
+
   std::shared_ptr<Contained> impl_;
 };
 

@@ -104,14 +104,22 @@ static Tensors gradients_of(const Tensors& parameters) {
   return gradients;
 }
 
-Tensor clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type,
-                       bool error_if_nonfinite) {
+Tensor get_total_norm(const Tensors& tensors, double norm_type, bool error_if_nonfinite) {
   NoGradGuard no_grad;
-  Tensors gradients = gradients_of(parameters);
-  Tensor norm = optim::norm_of(gradients, norm_type, error_if_nonfinite);
-  Tensor scale = optim::scale_for(norm, max_norm);
-  for (const Tensor& gradient : gradients) gradient.mul_(scale);
-  return norm;
+  return optim::norm_of(tensors, norm_type, error_if_nonfinite);
+}
+
+void clip_grads_with_norm_(const Tensors& parameters, double max_norm, const Tensor& total_norm) {
+  NoGradGuard no_grad;
+  Tensor scale = optim::scale_for(total_norm, max_norm);
+  for (const Tensor& gradient : gradients_of(parameters)) gradient.mul_(scale);
+}
+
+double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type,
+                       bool error_if_nonfinite) {
+  Tensor norm = get_total_norm(gradients_of(parameters), norm_type, error_if_nonfinite);
+  clip_grads_with_norm_(parameters, max_norm, norm);
+  return norm.item<double>();
 }
 
 void clip_grad_value_(const Tensors& parameters, double clip_value) {

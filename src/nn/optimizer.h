@@ -76,8 +76,12 @@ struct CosineSchedule {
 namespace fg::nn::utils {
 
 // Scales the gradients of parameters so that their norm is at most max_norm; the norm before.
-Tensor clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type = 2,
+double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type = 2,
                        bool error_if_nonfinite = false);
+// The two halves of it, with the norm as a tensor: these may be captured.
+Tensor get_total_norm(const Tensors& tensors, double norm_type = 2,
+                      bool error_if_nonfinite = false);
+void clip_grads_with_norm_(const Tensors& parameters, double max_norm, const Tensor& total_norm);
 void clip_grad_value_(const Tensors& parameters, double clip_value);
 
 // All elements as one vector, and back.

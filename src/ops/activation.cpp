@@ -204,6 +204,6 @@ const auto selu_entry =
 }  // namespace
 
 Tensor Tensor::relu() const { return fg::relu(*this); }
-const Tensor& Tensor::relu_() const { return fg::relu_(*this), *this; }
+Tensor& Tensor::relu_() const { return fg::relu_(*this); }
 
 }  // namespace fg

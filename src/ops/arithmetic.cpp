@@ -213,19 +213,19 @@ Tensor Tensor::addcmul(const Tensor& a, const Tensor& b, const Scalar& value) co
 Tensor Tensor::addcdiv(const Tensor& a, const Tensor& b, const Scalar& value) const {
   return fg::addcdiv(*this, a, b, value);
 }
-const Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
-  return fg::add_(*this, other, alpha), *this;
+Tensor& Tensor::add_(const Tensor& other, const Scalar& alpha) const {
+  return fg::add_(*this, other, alpha);
 }
-const Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
-  return fg::sub_(*this, other, alpha), *this;
+Tensor& Tensor::sub_(const Tensor& other, const Scalar& alpha) const {
+  return fg::sub_(*this, other, alpha);
 }
-const Tensor& Tensor::mul_(const Tensor& other) const { return fg::mul_(*this, other), *this; }
-const Tensor& Tensor::neg_() const { return fg::neg_(*this), *this; }
-const Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) const {
-  return fg::addcmul_(*this, a, b, value), *this;
+Tensor& Tensor::mul_(const Tensor& other) const { return fg::mul_(*this, other); }
+Tensor& Tensor::neg_() const { return fg::neg_(*this); }
+Tensor& Tensor::addcmul_(const Tensor& a, const Tensor& b, const Scalar& value) const {
+  return fg::addcmul_(*this, a, b, value);
 }
-const Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value) const {
-  return fg::addcdiv_(*this, a, b, value), *this;
+Tensor& Tensor::addcdiv_(const Tensor& a, const Tensor& b, const Scalar& value) const {
+  return fg::addcdiv_(*this, a, b, value);
 }
 
 }  // namespace fg

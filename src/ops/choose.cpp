@@ -154,11 +154,11 @@ Tensor Tensor::masked_fill(const Tensor& mask, const Tensor& value) const {
 Tensor Tensor::lerp(const Tensor& end, const Tensor& weight) const {
   return fg::lerp(*this, end, weight);
 }
-const Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
-  return fg::masked_fill_(*this, mask, value), *this;
+Tensor& Tensor::masked_fill_(const Tensor& mask, const Tensor& value) const {
+  return fg::masked_fill_(*this, mask, value);
 }
-const Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
-  return fg::lerp_(*this, end, weight), *this;
+Tensor& Tensor::lerp_(const Tensor& end, const Tensor& weight) const {
+  return fg::lerp_(*this, end, weight);
 }
 
 }  // namespace fg

@@ -5,13 +5,19 @@
 
 namespace fg {
 
+// Names that the C library has too: see ops/unary.h.
+namespace entries {
+inline constexpr ir::Function<"fmax(Tensor self, Tensor other) -> Tensor"> fmax;
+inline constexpr ir::Function<"fmin(Tensor self, Tensor other) -> Tensor"> fmin;
+}  // namespace entries
+inline Tensor fmax(const Tensor& self, const Tensor& other) { return entries::fmax(self, other); }
+inline Tensor fmin(const Tensor& self, const Tensor& other) { return entries::fmin(self, other); }
+
 inline constexpr ir::Function<"where(Tensor condition, Tensor self, Tensor other) -> Tensor"> where;
 inline constexpr ir::Function<"masked_fill(Tensor self, Tensor mask, Tensor value) -> Tensor">
     masked_fill;
 inline constexpr ir::Function<"maximum(Tensor self, Tensor other) -> Tensor"> maximum;
 inline constexpr ir::Function<"minimum(Tensor self, Tensor other) -> Tensor"> minimum;
-inline constexpr ir::Function<"fmax(Tensor self, Tensor other) -> Tensor"> fmax;
-inline constexpr ir::Function<"fmin(Tensor self, Tensor other) -> Tensor"> fmin;
 // Limits are numbers, or tensors that broadcast; an absent one is an undefined tensor.
 inline constexpr ir::Function<"clamp(Tensor self, Tensor? min=None, Tensor? max=None) -> Tensor">
     clamp;

@@ -151,8 +151,11 @@ Tensor Tensor::clone() const { return fg::clone(*this); }
 Tensor Tensor::contiguous() const { return fg::contiguous(*this); }
 Tensor Tensor::to(DType dtype, bool copy) const { return fg::to(*this, dtype, copy); }
 Tensor Tensor::type_as(const Tensor& other) const { return fg::to(*this, other.dtype(), false); }
-const Tensor& Tensor::copy_(const Tensor& source) const { return fg::copy_(*this, source), *this; }
-const Tensor& Tensor::fill_(const Scalar& value) const { return fg::fill_(*this, value), *this; }
-const Tensor& Tensor::zero_() const { return fg::zero_(*this), *this; }
+Tensor& Tensor::operator=(const Tensor& values) && { return copy_(values); }
+Tensor& Tensor::operator=(Tensor&& values) && { return copy_(values); }
+Tensor& Tensor::operator=(const Scalar& value) && { return fill_(value); }
+Tensor& Tensor::copy_(const Tensor& source) const { return fg::copy_(*this, source); }
+Tensor& Tensor::fill_(const Scalar& value) const { return fg::fill_(*this, value); }
+Tensor& Tensor::zero_() const { return fg::zero_(*this); }
 
 }  // namespace fg

@@ -66,7 +66,7 @@ Samples whole_pairs() {
 
 const auto div_entry =
     define(
-        div, "Divides self by other; rounding_mode is None, 'trunc' or 'floor'.",
+        entries::div, "Divides self by other; rounding_mode is None, 'trunc' or 'floor'.",
         [](const Tensor& self, const Tensor& other, const Rounding&) { return div_p(self, other); })
         .vjp("DivBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() / v.in(1); }),
              wrt(1, saves::in(0) | saves::in(1),
@@ -103,7 +103,7 @@ const auto rounded_div_entry =
                          {{tensor({7, -7}), tensor({2, 2}), std::string("trunc")}, "integers"}};
         });
 const bool div_route = ops::reroute(
-    div, rounded_div,
+    entries::div, rounded_div,
     [](const Tensor& self, const Tensor& other, const Rounding& mode)
         -> std::optional<std::tuple<const Tensor&, const Tensor&, const Rounding&>> {
       if (!mode) return std::nullopt;
@@ -111,7 +111,7 @@ const bool div_route = ops::reroute(
     });
 
 const bool unrounded_route = ops::reroute(
-    rounded_div, div,
+    rounded_div, entries::div,
     [](const Tensor& self, const Tensor& other, const Rounding& mode)
         -> std::optional<std::tuple<const Tensor&, const Tensor&, const Rounding&>> {
       if (mode) return std::nullopt;
@@ -139,7 +139,7 @@ constexpr Function<"remainder.Scalar(Tensor self, Scalar other) -> Tensor"> rema
 constexpr Function<"fmod.Scalar(Tensor self, Scalar other) -> Tensor"> fmod_number;
 
 const auto remainder_entry =
-    define(remainder, "The rest of a division that rounds down: it has the sign of other.",
+    define(entries::remainder, "The rest of a division that rounds down: it has the sign of other.",
            [](const Tensor& self, const Tensor& other) { return remainder_of(self, other); })
         .vjp("RemainderBackward1", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::in(0) | saves::in(1),
@@ -148,7 +148,8 @@ const auto remainder_entry =
         .out()
         .samples(whole_pairs);
 const auto fmod_entry =
-    define(fmod, "The rest of a division that rounds towards zero: it has the sign of self.",
+    define(entries::fmod,
+           "The rest of a division that rounds towards zero: it has the sign of self.",
            [](const Tensor& self, const Tensor& other) { return fmod_of(self, other); })
         .vjp("FmodBackward1", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::in(0) | saves::in(1),
@@ -177,8 +178,8 @@ const auto fmod_number_entry =
 constexpr auto number_form = [](const Tensor& self, const Tensor& other) {
   return ops::with_number(self, other);
 };
-const bool remainder_route = ops::reroute(remainder, remainder_number, number_form);
-const bool fmod_route = ops::reroute(fmod, fmod_number, number_form);
+const bool remainder_route = ops::reroute(entries::remainder, remainder_number, number_form);
+const bool fmod_route = ops::reroute(entries::fmod, fmod_number, number_form);
 
 }  // namespace
 
@@ -188,11 +189,9 @@ Tensor Tensor::div(const Tensor& other, const Rounding& mode) const {
 Tensor Tensor::remainder(const Tensor& other) const { return fg::remainder(*this, other); }
 Tensor Tensor::fmod(const Tensor& other) const { return fg::fmod(*this, other); }
 Tensor Tensor::floor_divide(const Tensor& other) const { return fg::floor_divide(*this, other); }
-const Tensor& Tensor::div_(const Tensor& other, const Rounding& mode) const {
-  return fg::div_(*this, other, mode), *this;
+Tensor& Tensor::div_(const Tensor& other, const Rounding& mode) const {
+  return fg::div_(*this, other, mode);
 }
-const Tensor& Tensor::remainder_(const Tensor& other) const {
-  return fg::remainder_(*this, other), *this;
-}
+Tensor& Tensor::remainder_(const Tensor& other) const { return fg::remainder_(*this, other); }
 
 }  // namespace fg

@@ -81,9 +81,13 @@ const auto maximum_entry =
 const auto minimum_entry =
     define_as<minimum_p>(minimum, "The smaller of two; NaN if one is NaN.").out().samples(pairs);
 const auto fmax_entry =
-    define_as<fmax_p>(fmax, "The larger of two; a number wins over NaN.").out().samples(pairs);
+    define_as<fmax_p>(entries::fmax, "The larger of two; a number wins over NaN.")
+        .out()
+        .samples(pairs);
 const auto fmin_entry =
-    define_as<fmin_p>(fmin, "The smaller of two; a number wins over NaN.").out().samples(pairs);
+    define_as<fmin_p>(entries::fmin, "The smaller of two; a number wins over NaN.")
+        .out()
+        .samples(pairs);
 
 // ---- limits by numbers
 
@@ -272,8 +276,8 @@ Tensor Tensor::clamp(const OptScalar& min, const OptScalar& max) const {
 }
 Tensor Tensor::clamp_min(const Scalar& min) const { return fg::clamp_min(*this, min); }
 Tensor Tensor::clamp_max(const Scalar& max) const { return fg::clamp_max(*this, max); }
-const Tensor& Tensor::clamp_(const OptScalar& min, const OptScalar& max) const {
-  return fg::clamp_(*this, as_limit(min), as_limit(max)), *this;
+Tensor& Tensor::clamp_(const OptScalar& min, const OptScalar& max) const {
+  return fg::clamp_(*this, as_limit(min), as_limit(max));
 }
 
 }  // namespace fg

@@ -80,7 +80,7 @@ Samples index_samples() {
 }
 
 const auto index_entry =
-    define(index, "The elements at positions given by index tensors or masks, as x[i, j].",
+    define(entries::index, "The elements at positions given by index tensors or masks, as x[i, j].",
            [](const Tensor& self, const Tensors& indices) {
              Positions at = positions(self.sizes(), indices);
              return take_rows(self, at.indices, {at.axes});
@@ -369,9 +369,9 @@ Tensor Tensor::index_add(int64_t dim, const Tensor& index, const Tensor& source,
                          const Scalar& alpha) const {
   return fg::index_add(*this, dim, index, source, alpha);
 }
-const Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source,
-                                 const Scalar& alpha) const {
-  return fg::index_add_(*this, dim, index, source, alpha), *this;
+Tensor& Tensor::index_add_(int64_t dim, const Tensor& index, const Tensor& source,
+                           const Scalar& alpha) const {
+  return fg::index_add_(*this, dim, index, source, alpha);
 }
 
 }  // namespace fg

@@ -6,8 +6,15 @@
 
 namespace fg {
 
-// ---- positions in several dimensions, or masks
+// Names that the C library has too: see ops/unary.h.
+namespace entries {
 inline constexpr ir::Function<"index(Tensor self, Tensor?[] indices) -> Tensor"> index;
+}  // namespace entries
+inline Tensor index(const Tensor& self, const Tensors& indices) {
+  return entries::index(self, indices);
+}
+
+// ---- positions in several dimensions, or masks
 inline constexpr ir::Function<
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor">
     index_put;

@@ -359,21 +359,20 @@ Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
   return fg::gather(*this, dim, index);
 }
 Tensor Tensor::scatter(int64_t dim, const Tensor& index, const Tensor& source) const {
+  source.check_defined("scatter");
   return source.impl()->wrapped_number ? fg::scatter_value(*this, dim, index, number_in(source))
                                        : fg::scatter(*this, dim, index, source);
 }
 Tensor Tensor::scatter_add(int64_t dim, const Tensor& index, const Tensor& source) const {
   return fg::scatter_add(*this, dim, index, source);
 }
-const Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& source) const {
-  if (source.impl()->wrapped_number)
-    fg::scatter_value_(*this, dim, index, number_in(source));
-  else
-    fg::scatter_(*this, dim, index, source);
-  return *this;
+Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& source) const {
+  source.check_defined("scatter_");
+  return source.impl()->wrapped_number ? fg::scatter_value_(*this, dim, index, number_in(source))
+                                       : fg::scatter_(*this, dim, index, source);
 }
-const Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& source) const {
-  return fg::scatter_add_(*this, dim, index, source), *this;
+Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& source) const {
+  return fg::scatter_add_(*this, dim, index, source);
 }
 Tensor Tensor::take_along_dim(const Tensor& indices, OptInt dim) const {
   return fg::take_along_dim(*this, indices, dim);

@@ -18,6 +18,7 @@ int64_t dims_used(const std::vector<TensorIndex>& indices) {
   int64_t used = 0;
   for (const TensorIndex& index : indices) {
     if (index.kind == Kind::integer || index.kind == Kind::slice) used++;
+    if (index.kind == Kind::tensor) index.tensor.check_defined("index");
     if (index.kind == Kind::tensor) used += is_mask(index.tensor) ? index.tensor.dim() : 1;
   }
   return used;
@@ -37,19 +38,21 @@ class Slicer {
     Tensor& part = result_.part;
     switch (index.kind) {
       case Kind::integer:
-        part = fg::select(part, dim_, index.integer);
+        select(index.integer);
         break;
       case Kind::slice:
         if (!is_whole(index.slice)) {
           part = part.slice(dim_, index.slice.start, index.slice.stop, index.slice.step);
         }
         dim_++;
+        source_dim_++;
         break;
       case Kind::none:
         part = unsqueeze(part, dim_++);
         break;
       case Kind::ellipsis:
         dim_ += skipped;
+        source_dim_ += skipped;
         break;
       case Kind::tensor:
         apply_tensor(index.tensor);
@@ -65,14 +68,21 @@ class Slicer {
     bool to_end = !slice.stop || result_.part.sizes()[dim_] <= *slice.stop;
     return slice.start.value_or(0) == 0 && to_end;
   }
+  void select(int64_t index) {
+    Dim size = result_.part.sizes()[dim_];
+    if (Dim(index) < -size || Dim(index) >= size) {
+      fail(ErrorKind::index, "index: index {} is out of bounds for dimension {} with size {}",
+           index, source_dim_, size.text());
+    }
+    result_.part = fg::select(result_.part, dim_, index);
+    source_dim_++;
+  }
   void apply_tensor(const Tensor& index) {
     if (index.dim() > 0 || is_floating(index.dtype())) return keep(index);
-    if (!is_mask(index)) {
-      result_.part = fg::select(result_.part, dim_, index.item<int64_t>());
-      return;
-    }
+    if (!is_mask(index)) return select(index.item<int64_t>());
     // A single bool keeps everything, or nothing, of a new dimension.
     result_.part = unsqueeze(result_.part, dim_);
+    source_dim_--;  // the new one is none of the tensor's
     keep(empty_or_zero(index.item<bool>()));
   }
   static Tensor empty_or_zero(bool keep_all) {
@@ -84,14 +94,17 @@ class Slicer {
     result_.tensors.resize(static_cast<size_t>(dim_ - shift_));
     result_.tensors.push_back(index);
     dim_ += width;
+    source_dim_ += width;
     shift_ += width - 1;
   }
 
   Sliced result_;
   int64_t dim_ = 0, shift_ = 0;  // shift: dimensions that masks took beyond one each
+  int64_t source_dim_ = 0;       // of the tensor that was indexed, for messages
 };
 
 Sliced apply_slices(const Tensor& self, const std::vector<TensorIndex>& indices) {
+  self.check_defined("index");
   int64_t skipped = self.dim() - dims_used(indices);
   if (skipped < 0) {
     fail(ErrorKind::index, "index: too many indices for a tensor of {} dimensions", self.dim());
@@ -132,11 +145,11 @@ void set_item(const Tensor& self, const std::vector<TensorIndex>& indices, const
 Tensor Tensor::index(const std::vector<TensorIndex>& indices) const {
   return get_item(*this, indices);
 }
-const Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices,
-                                 const Tensor& value) const {
-  return set_item(*this, indices, value), *this;
+Tensor& Tensor::index_put_(const std::vector<TensorIndex>& indices, const Tensor& value) const {
+  return set_item(*this, indices, value), itself();
 }
 Tensor Tensor::operator[](int64_t index) const {
+  check_defined("index");
   if (dim() == 0) {
     fail(ErrorKind::index,
          "index: a zero-dim tensor has no dimension to index; use item() for its number");

@@ -1,5 +1,7 @@
 #include "ops/join.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/create.h"
@@ -83,11 +85,28 @@ const Registered cat_p =
                }
                return grads;
              }));
-const auto cat_entry = define_as<cat_p>(cat, "Joins tensors along a dimension.").out().samples([] {
-  return Samples{{{Tensors{sample({2, 3}), sample({1, 3})}, Scalar(0)}},
-                 {{Tensors{sample({2, 1}), sample({2, 2}), sample({2, 0})}, Scalar(-1)}, "columns"},
-                 {{Tensors{sample({2}), sample({0})}}, "empty vector"}};
-});
+// As libtorch: undefined tensors are skipped.
+struct Cat : StandsFor<cat_p> {
+  static constexpr bool skips_undefined = true;
+
+  Tensor operator()(const Tensors& tensors, int64_t dim) const {
+    auto is_defined = [](const Tensor& tensor) { return tensor.defined(); };
+    if (std::all_of(tensors.begin(), tensors.end(), is_defined))
+      return StandsFor::operator()(tensors, dim);
+    Tensors defined;
+    std::copy_if(tensors.begin(), tensors.end(), std::back_inserter(defined), is_defined);
+    if (defined.empty())
+      fail(ErrorKind::type, "cat: all tensors of the list are undefined; give one that is not");
+    return StandsFor::operator()(defined, dim);
+  }
+};
+const auto cat_entry =
+    define_as<cat_p>(cat, "Joins tensors along a dimension.", Cat()).out().samples([] {
+      return Samples{
+          {{Tensors{sample({2, 3}), sample({1, 3})}, Scalar(0)}},
+          {{Tensors{sample({2, 1}), sample({2, 2}), sample({2, 0})}, Scalar(-1)}, "columns"},
+          {{Tensors{sample({2}), sample({0})}}, "empty vector"}};
+    });
 
 const auto stack_entry =
     define(stack, "Joins tensors of one shape along a new dimension.",

@@ -98,7 +98,7 @@ constexpr Function<"pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"> 
 constexpr Function<"pow.Scalar(Scalar self, Tensor exponent) -> Tensor"> number_pow;
 
 const auto pow_entry =
-    define(pow, "Self to the power exponent.",
+    define(entries::pow, "Self to the power exponent.",
            [](const Tensor& self, const Tensor& exponent) { return pow_p(self, exponent); })
         .vjp("PowBackward1",
              wrt(0, saves::in(0) | saves::in(1),
@@ -154,14 +154,14 @@ const auto number_pow_entry =
         .out()
         .samples([] { return Samples{{{Scalar(2.5), sample({3})}}}; });
 const bool base_route =
-    ops::reroute(pow, number_pow,
+    ops::reroute(entries::pow, number_pow,
                  [](const Tensor& self,
                     const Tensor& exponent) -> std::optional<std::tuple<Scalar, const Tensor&>> {
                    if (!ops::is_number(self) || ops::is_number(exponent)) return std::nullopt;
                    return std::tuple<Scalar, const Tensor&>(number_in(self), exponent);
                  });
 const bool exponent_route = ops::reroute(
-    pow, pow_number,
+    entries::pow, pow_number,
     [](const Tensor& self, const Tensor& exponent) { return ops::with_number(self, exponent); });
 
 const auto square_entry =
@@ -190,11 +190,15 @@ const Registered hypot_p =
              wrt(1, saves::in(1) | saves::out(),
                  [](const Vjp& v) { return v.grad() * (v.in(1) / v.out()); }));
 const auto hypot_entry =
-    define_as<hypot_p>(hypot, "The square root of self^2 + other^2.").inplace().out().samples([] {
-      return Samples{
-          {{sample({2, 3}), sample({3})}},
-          {{tensor({0.0, 1e300}, kFloat64), tensor({0.0, 1e300}, kFloat64)}, "extremes", false}};
-    });
+    define_as<hypot_p>(entries::hypot, "The square root of self^2 + other^2.")
+        .inplace()
+        .out()
+        .samples([] {
+          return Samples{{{sample({2, 3}), sample({3})}},
+                         {{tensor({0.0, 1e300}, kFloat64), tensor({0.0, 1e300}, kFloat64)},
+                          "extremes",
+                          false}};
+        });
 
 Tensor inverse_square_radius(const Tensor& y, const Tensor& x) {
   Tensor square = y * y + x * x;
@@ -212,7 +216,7 @@ const Registered atan2_p =
                return v.grad() * (-v.in(0) * inverse_square_radius(v.in(0), v.in(1)));
              }));
 const auto atan2_entry =
-    define_as<atan2_p>(atan2, "The angle of the point (other, self) in (-pi, pi].")
+    define_as<atan2_p>(entries::atan2, "The angle of the point (other, self) in (-pi, pi].")
         .inplace()
         .out()
         .samples([] { return Samples{{{sample({2, 3}), sample({3}, 0.5, 2)}}}; });
@@ -240,8 +244,6 @@ const auto xlogy_entry =
 Tensor Tensor::pow(const Tensor& exponent) const { return fg::pow(*this, exponent); }
 Tensor Tensor::square() const { return fg::square(*this); }
 Tensor Tensor::atan2(const Tensor& other) const { return fg::atan2(*this, other); }
-const Tensor& Tensor::pow_(const Tensor& exponent) const {
-  return fg::pow_(*this, exponent), *this;
-}
+Tensor& Tensor::pow_(const Tensor& exponent) const { return fg::pow_(*this, exponent); }
 
 }  // namespace fg

@@ -21,7 +21,7 @@ using ops::RandomParams;
 namespace {
 
 const auto rand_entry =
-    define(rand, "Uniform numbers in [0, 1).",
+    define(entries::rand, "Uniform numbers in [0, 1).",
            [](const Dims& size, const OptGenerator& generator, OptDType dtype) {
              DType kind = dtype.value_or(default_dtype());
              return draw({size, kind, Distribution::uniform, 0, 1, generator}, "rand");

@@ -7,9 +7,18 @@
 
 namespace fg {
 
+// Names that the C library has too: see ops/unary.h.
+namespace entries {
 inline constexpr ir::Function<
     "rand(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor">
     rand;
+}  // namespace entries
+inline Tensor rand(const Dims& size, const std::optional<Generator>& generator = {},
+                   OptDType dtype = {}) {
+  return entries::rand(size, generator, dtype);
+}
+inline Tensor rand(const Dims& size, DType dtype) { return entries::rand(size, dtype); }
+
 inline constexpr ir::Function<
     "randn(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor">
     randn;

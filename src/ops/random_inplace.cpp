@@ -130,15 +130,11 @@ const auto random_from_entry =
 
 }  // namespace
 
-const Tensor& Tensor::uniform_(double from, double to) const {
-  return fg::uniform_(*this, from, to), *this;
-}
-const Tensor& Tensor::normal_(double mean, double std) const {
-  return fg::normal_(*this, mean, std), *this;
-}
-const Tensor& Tensor::bernoulli_(double p) const { return fg::bernoulli_(*this, p), *this; }
-const Tensor& Tensor::random_(int64_t from, int64_t to) const {
-  return fg::random_(*this, from, OptInt(to)), *this;
+Tensor& Tensor::uniform_(double from, double to) const { return fg::uniform_(*this, from, to); }
+Tensor& Tensor::normal_(double mean, double std) const { return fg::normal_(*this, mean, std); }
+Tensor& Tensor::bernoulli_(double p) const { return fg::bernoulli_(*this, p); }
+Tensor& Tensor::random_(int64_t from, int64_t to) const {
+  return fg::random_(*this, from, OptInt(to));
 }
 
 }  // namespace fg

@@ -236,7 +236,9 @@ Tensor Tensor::mean(const OptDims& dim, bool keepdim, OptDType dtype) const {
   return dim || keepdim ? fg::mean(*this, dim, keepdim, dtype) : fg::mean(*this, dtype);
 }
 Tensor Tensor::prod() const { return fg::prod(*this); }
-Tensor Tensor::prod(int64_t dim, bool keepdim) const { return fg::prod(*this, dim, keepdim); }
+Tensor Tensor::prod(int64_t dim, bool keepdim, OptDType dtype) const {
+  return fg::prod(*this, dim, keepdim, dtype);
+}
 Tensor Tensor::logsumexp(const Dims& dim, bool keepdim) const {
   return fg::logsumexp(*this, dim, keepdim);
 }

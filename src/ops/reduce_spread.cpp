@@ -57,6 +57,10 @@ Samples spreads() {
           {{sample({2, 3, 4}), Dims{0, 2}, Scalar(2)}, "two dimensions"}};
 }
 Samples spreads_unbiased() { return {{{sample({2, 3}), Dims{1}, Scalar(false)}}}; }
+Samples spreads_of_all() {
+  return {{{sample({2, 3}), Scalar(false)}}, {{sample({2, 3}), Scalar(true)}, "unbiased"}};
+}
+OptScalar correction_of(bool unbiased) { return OptScalar(unbiased ? 1 : 0); }
 
 const auto var_entry =
     define(var.overload<0>(), "The variance over the given dimensions, or of all elements.",
@@ -76,10 +80,17 @@ const auto var_entry =
 const auto var_dim_entry =
     define(var.overload<1>(), "The variance with correction 1 (unbiased) or 0.",
            [](const Tensor& self, const OptDims& dim, bool unbiased, bool keepdim) {
-             return var(self, dim, OptScalar(unbiased ? 1 : 0), keepdim);
+             return var(self, dim, correction_of(unbiased), keepdim);
            })
         .out()
         .samples(spreads_unbiased);
+const auto var_all_entry =
+    define(var.overload<2>(), "The variance of all elements with correction 1 (unbiased) or 0.",
+           [](const Tensor& self, bool unbiased) {
+             return var(self, OptDims(), correction_of(unbiased), false);
+           })
+        .out()
+        .samples(spreads_of_all);
 
 const auto std_entry =
     define(fg::std.overload<0>(), "The standard deviation over the given dimensions, or of all.",
@@ -100,10 +111,18 @@ const auto std_entry =
 const auto std_dim_entry =
     define(fg::std.overload<1>(), "The standard deviation with correction 1 (unbiased) or 0.",
            [](const Tensor& self, const OptDims& dim, bool unbiased, bool keepdim) {
-             return fg::std(self, dim, OptScalar(unbiased ? 1 : 0), keepdim);
+             return fg::std(self, dim, correction_of(unbiased), keepdim);
            })
         .out()
         .samples(spreads_unbiased);
+const auto std_all_entry =
+    define(fg::std.overload<2>(),
+           "The standard deviation of all elements with correction 1 (unbiased) or 0.",
+           [](const Tensor& self, bool unbiased) {
+             return fg::std(self, OptDims(), correction_of(unbiased), false);
+           })
+        .out()
+        .samples(spreads_of_all);
 
 // The part of a gradient that came through the mean; absent parts count as zero.
 Tensor add_mean_gradient(const Tensor& gradient, const Tensor& grad, const Tensor& self,
@@ -115,12 +134,12 @@ Tensor add_mean_gradient(const Tensor& gradient, const Tensor& grad, const Tenso
 }
 
 const auto var_mean_entry =
-    define(var_mean, "Variance and mean over the given dimensions, or of all elements.",
-           [](const Tensor& self, const OptDims& dim, const OptScalar& correction, bool keepdim) {
-             auto [result, mean] =
-                 moments(self, dim, correction_of(correction), keepdim, "var_mean");
-             return std::tuple(to(result, self.dtype()), to(mean, self.dtype()));
-           })
+    define(
+        var_mean.overload<0>(), "Variance and mean over the given dimensions, or of all elements.",
+        [](const Tensor& self, const OptDims& dim, const OptScalar& correction, bool keepdim) {
+          auto [result, mean] = moments(self, dim, correction_of(correction), keepdim, "var_mean");
+          return std::tuple(to(result, self.dtype()), to(mean, self.dtype()));
+        })
         .vjp("VarMeanBackward0",
              wrt(0, saves::in(0),
                  [](const Vjp& v, const OptDims& dim, const OptScalar& correction, bool keepdim) {
@@ -132,8 +151,22 @@ const auto var_mean_entry =
                    return add_mean_gradient(gradient, v.grad(1), self, dim, keepdim);
                  }))
         .samples(spreads);
+const auto var_mean_dim_entry =
+    define(var_mean.overload<1>(), "Variance and mean with correction 1 (unbiased) or 0.",
+           [](const Tensor& self, const OptDims& dim, bool unbiased, bool keepdim) {
+             return var_mean(self, dim, correction_of(unbiased), keepdim);
+           })
+        .samples(spreads_unbiased);
+const auto var_mean_all_entry =
+    define(var_mean.overload<2>(),
+           "Variance and mean of all elements with correction 1 (unbiased) or 0.",
+           [](const Tensor& self, bool unbiased) {
+             return var_mean(self, OptDims(), correction_of(unbiased), false);
+           })
+        .samples(spreads_of_all);
 const auto std_mean_entry =
-    define(std_mean, "Standard deviation and mean over the given dimensions, or of all elements.",
+    define(std_mean.overload<0>(),
+           "Standard deviation and mean over the given dimensions, or of all elements.",
            [](const Tensor& self, const OptDims& dim, const OptScalar& correction, bool keepdim) {
              auto [result, mean] =
                  moments(self, dim, correction_of(correction), keepdim, "std_mean");
@@ -151,6 +184,19 @@ const auto std_mean_entry =
                    return add_mean_gradient(gradient, v.grad(1), self, dim, keepdim);
                  }))
         .samples(spreads);
+const auto std_mean_dim_entry =
+    define(std_mean.overload<1>(), "Standard deviation and mean with correction 1 (unbiased) or 0.",
+           [](const Tensor& self, const OptDims& dim, bool unbiased, bool keepdim) {
+             return std_mean(self, dim, correction_of(unbiased), keepdim);
+           })
+        .samples(spreads_unbiased);
+const auto std_mean_all_entry =
+    define(std_mean.overload<2>(),
+           "Standard deviation and mean of all elements with correction 1 (unbiased) or 0.",
+           [](const Tensor& self, bool unbiased) {
+             return std_mean(self, OptDims(), correction_of(unbiased), false);
+           })
+        .samples(spreads_of_all);
 
 // ---- norms
 
@@ -240,8 +286,18 @@ const auto norm_entry =
 
 namespace fg {
 
+Tensor Tensor::var(bool unbiased) const { return fg::var(*this, unbiased); }
+Tensor Tensor::var(int64_t dim) const { return fg::var(*this, dim); }
+Tensor Tensor::var(const OptDims& dim, bool unbiased, bool keepdim) const {
+  return fg::var(*this, dim, unbiased, keepdim);
+}
 Tensor Tensor::var(const OptDims& dim, const OptScalar& correction, bool keepdim) const {
   return fg::var(*this, dim, correction, keepdim);
+}
+Tensor Tensor::std(bool unbiased) const { return fg::std(*this, unbiased); }
+Tensor Tensor::std(int64_t dim) const { return fg::std(*this, dim); }
+Tensor Tensor::std(const OptDims& dim, bool unbiased, bool keepdim) const {
+  return fg::std(*this, dim, unbiased, keepdim);
 }
 Tensor Tensor::std(const OptDims& dim, const OptScalar& correction, bool keepdim) const {
   return fg::std(*this, dim, correction, keepdim);

@@ -5,24 +5,38 @@
 
 namespace fg {
 
+// Beside a flag, which is `unbiased`, one number is a dimension.
+template <Text... S>
+struct SpreadFunction : ir::Function<S...> {
+  using ir::Function<S...>::operator();
+  auto operator()(const Tensor& self, int dim) const { return (*this)(self, OptDims(dim)); }
+  auto operator()(const Tensor& self, int64_t dim) const { return (*this)(self, OptDims(dim)); }
+};
+
 // `correction` is what is taken off the number of elements, 1 if absent; `unbiased` is 1 or 0.
-inline constexpr ir::Function<
+inline constexpr SpreadFunction<
     "var.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
     "-> Tensor",
-    "var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor">
+    "var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
+    "var(Tensor self, bool unbiased) -> Tensor">
     var;
-inline constexpr ir::Function<
+inline constexpr SpreadFunction<
     "std.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
     "-> Tensor",
-    "std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor">
+    "std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
+    "std(Tensor self, bool unbiased) -> Tensor">
     std;
-inline constexpr ir::Function<
+inline constexpr SpreadFunction<
     "var_mean.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> (Tensor, Tensor)">
+    "bool keepdim=False) -> (Tensor, Tensor)",
+    "var_mean.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)",
+    "var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)">
     var_mean;
-inline constexpr ir::Function<
+inline constexpr SpreadFunction<
     "std_mean.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
-    "bool keepdim=False) -> (Tensor, Tensor)">
+    "bool keepdim=False) -> (Tensor, Tensor)",
+    "std_mean.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)",
+    "std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)">
     std_mean;
 
 inline constexpr ir::Function<

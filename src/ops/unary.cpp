@@ -41,7 +41,7 @@ const Registered sgn_p =
     }).vjp("SgnBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 
 const auto abs_entry =
-    define_as<abs_p>(abs, "The absolute value.").inplace().out().samples(numbers);
+    define_as<abs_p>(entries::abs, "The absolute value.").inplace().out().samples(numbers);
 const auto sign_entry =
     define_as<sign_p>(sign, "-1, 0 or 1, as self is below, equal to or above zero; 0 for NaN.")
         .inplace()
@@ -78,10 +78,13 @@ const Registered isfinite_p = elementwise<Types::all, 1>(
     },
     kTest);
 
-const auto isnan_entry = define_as<isnan_p>(isnan, "Where self is not a number.").samples(numbers);
-const auto isinf_entry = define_as<isinf_p>(isinf, "Where self is infinite.").samples(numbers);
+const auto isnan_entry =
+    define_as<isnan_p>(entries::isnan, "Where self is not a number.").samples(numbers);
+const auto isinf_entry =
+    define_as<isinf_p>(entries::isinf, "Where self is infinite.").samples(numbers);
 const auto isfinite_entry =
-    define_as<isfinite_p>(isfinite, "Where self is neither infinite nor NaN.").samples(numbers);
+    define_as<isfinite_p>(entries::isfinite, "Where self is neither infinite nor NaN.")
+        .samples(numbers);
 
 struct Replacements {
   double nan, positive, negative;
@@ -161,22 +164,26 @@ const Registered frac_p =
       return x - ir::trunc(x);
     }).vjp("FracBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 
-const auto floor_entry = define_as<floor_p>(floor, "The largest whole number not above self.")
+const auto floor_entry =
+    define_as<floor_p>(entries::floor, "The largest whole number not above self.")
+        .inplace()
+        .out()
+        .samples(numbers);
+const auto ceil_entry =
+    define_as<ceil_p>(entries::ceil, "The smallest whole number not below self.")
+        .inplace()
+        .out()
+        .samples(numbers);
+const auto trunc_entry = define_as<trunc_p>(entries::trunc, "Self without its fraction.")
                              .inplace()
                              .out()
                              .samples(numbers);
-const auto ceil_entry = define_as<ceil_p>(ceil, "The smallest whole number not below self.")
-                            .inplace()
-                            .out()
-                            .samples(numbers);
-const auto trunc_entry =
-    define_as<trunc_p>(trunc, "Self without its fraction.").inplace().out().samples(numbers);
 const auto frac_entry =
     define_as<frac_p>(frac, "The fraction of self, with its sign.").inplace().out().samples([] {
       return Samples{{{sample({2, 3})}}};
     });
 const auto round_entry =
-    define(round, "The nearest number with so many decimals; ties go to the even one.",
+    define(entries::round, "The nearest number with so many decimals; ties go to the even one.",
            [](const Tensor& self, int64_t) { return round_p(self); })
         .vjp("RoundBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, int64_t) { return no_gradient(v); }))
@@ -203,7 +210,7 @@ const auto round_decimals_entry =
           return Samples{{{sample({3}), Scalar(1)}}, {{sample({3}, -2000, 2000), Scalar(-2)}}};
         });
 const bool round_route = ops::reroute(
-    round, round_decimals,
+    entries::round, round_decimals,
     [](const Tensor& self, int64_t decimals) -> std::optional<std::tuple<const Tensor&, int64_t>> {
       if (decimals == 0) return std::nullopt;
       return std::tuple<const Tensor&, int64_t>(self, decimals);
@@ -221,6 +228,6 @@ Tensor Tensor::frac() const { return fg::frac(*this); }
 Tensor Tensor::isnan() const { return fg::isnan(*this); }
 Tensor Tensor::isinf() const { return fg::isinf(*this); }
 Tensor Tensor::isfinite() const { return fg::isfinite(*this); }
-const Tensor& Tensor::abs_() const { return fg::abs_(*this), *this; }
+Tensor& Tensor::abs_() const { return fg::abs_(*this); }
 
 }  // namespace fg

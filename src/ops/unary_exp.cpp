@@ -29,7 +29,7 @@ const Registered sqrt_p = elementwise<Types::floating, 1>("sqrt", [](auto x) FG_
                                    return v.grad() / (v.out() * 2);
                                  }));
 const auto sqrt_entry =
-    define_as<sqrt_p>(sqrt, "The square root.").inplace().out().samples(above_zero);
+    define_as<sqrt_p>(entries::sqrt, "The square root.").inplace().out().samples(above_zero);
 
 const Registered rsqrt_p = elementwise<Types::floating, 1>("rsqrt", [](auto x) FG_INLINED {
                              return ir::rsqrt(x);
@@ -53,7 +53,7 @@ const Registered exp_p =
       return ir::exp(x);
     }).vjp("ExpBackward0", wrt(0, saves::out(), [](const Vjp& v) { return v.grad() * v.out(); }));
 const auto exp_entry =
-    define_as<exp_p>(exp, "e to the power self.").inplace().out().samples(anywhere);
+    define_as<exp_p>(entries::exp, "e to the power self.").inplace().out().samples(anywhere);
 
 const Registered exp2_p = elementwise<Types::floating, 1>("exp2", [](auto x) FG_INLINED {
                             return ir::exp2(x);
@@ -61,7 +61,7 @@ const Registered exp2_p = elementwise<Types::floating, 1>("exp2", [](auto x) FG_
                                    return v.grad() * v.out() * kLn2;
                                  }));
 const auto exp2_entry =
-    define_as<exp2_p>(exp2, "2 to the power self.").inplace().out().samples(anywhere);
+    define_as<exp2_p>(entries::exp2, "2 to the power self.").inplace().out().samples(anywhere);
 
 const Registered expm1_p = elementwise<Types::floating, 1>("expm1", [](auto x) FG_INLINED {
                              return ir::expm1(x);
@@ -69,7 +69,7 @@ const Registered expm1_p = elementwise<Types::floating, 1>("expm1", [](auto x) F
                                     return v.grad() * (v.out() + 1);
                                   }));
 const auto expm1_entry =
-    define_as<expm1_p>(expm1, "e to the power self, minus one: precise near zero.")
+    define_as<expm1_p>(entries::expm1, "e to the power self, minus one: precise near zero.")
         .inplace()
         .out()
         .samples(anywhere);
@@ -79,7 +79,7 @@ const Registered log_p =
       return ir::log(x);
     }).vjp("LogBackward0", wrt(0, saves::in(0), [](const Vjp& v) { return v.grad() / v.in(0); }));
 const auto log_entry =
-    define_as<log_p>(log, "The natural logarithm.").inplace().out().samples(above_zero);
+    define_as<log_p>(entries::log, "The natural logarithm.").inplace().out().samples(above_zero);
 
 const Registered log1p_p = elementwise<Types::floating, 1>("log1p", [](auto x) FG_INLINED {
                              return ir::log1p(x);
@@ -87,7 +87,7 @@ const Registered log1p_p = elementwise<Types::floating, 1>("log1p", [](auto x) F
                                     return v.grad() / (v.in(0) + 1);
                                   }));
 const auto log1p_entry =
-    define_as<log1p_p>(log1p, "The natural logarithm of 1 + self: precise near zero.")
+    define_as<log1p_p>(entries::log1p, "The natural logarithm of 1 + self: precise near zero.")
         .inplace()
         .out()
         .samples(above_zero);
@@ -97,16 +97,20 @@ const Registered log2_p = elementwise<Types::floating, 1>("log2", [](auto x) FG_
                           }).vjp("Log2Backward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() / (v.in(0) * kLn2);
                                  }));
-const auto log2_entry =
-    define_as<log2_p>(log2, "The logarithm to base 2.").inplace().out().samples(above_zero);
+const auto log2_entry = define_as<log2_p>(entries::log2, "The logarithm to base 2.")
+                            .inplace()
+                            .out()
+                            .samples(above_zero);
 
 const Registered log10_p = elementwise<Types::floating, 1>("log10", [](auto x) FG_INLINED {
                              return ir::log10(x);
                            }).vjp("Log10Backward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                     return v.grad() / (v.in(0) * kLn10);
                                   }));
-const auto log10_entry =
-    define_as<log10_p>(log10, "The logarithm to base 10.").inplace().out().samples(above_zero);
+const auto log10_entry = define_as<log10_p>(entries::log10, "The logarithm to base 10.")
+                             .inplace()
+                             .out()
+                             .samples(above_zero);
 
 // ---- sigmoid and its inverse
 
@@ -163,9 +167,9 @@ Tensor Tensor::log1p() const { return fg::log1p(*this); }
 Tensor Tensor::log2() const { return fg::log2(*this); }
 Tensor Tensor::log10() const { return fg::log10(*this); }
 Tensor Tensor::sigmoid() const { return fg::sigmoid(*this); }
-const Tensor& Tensor::sqrt_() const { return fg::sqrt_(*this), *this; }
-const Tensor& Tensor::exp_() const { return fg::exp_(*this), *this; }
-const Tensor& Tensor::log_() const { return fg::log_(*this), *this; }
-const Tensor& Tensor::sigmoid_() const { return fg::sigmoid_(*this), *this; }
+Tensor& Tensor::sqrt_() const { return fg::sqrt_(*this); }
+Tensor& Tensor::exp_() const { return fg::exp_(*this); }
+Tensor& Tensor::log_() const { return fg::log_(*this); }
+Tensor& Tensor::sigmoid_() const { return fg::sigmoid_(*this); }
 
 }  // namespace fg

@@ -32,7 +32,7 @@ const Registered sin_p = elementwise<Types::floating, 1>("sin", [](auto x) FG_IN
                                   return v.grad() * cos(v.in(0));
                                 }));
 const auto sin_entry =
-    define_as<sin_p>(sin, "The sine of radians.").inplace().out().samples(anywhere);
+    define_as<sin_p>(entries::sin, "The sine of radians.").inplace().out().samples(anywhere);
 
 const Registered cos_p = elementwise<Types::floating, 1>("cos", [](auto x) FG_INLINED {
                            return ir::cos(x);
@@ -40,39 +40,47 @@ const Registered cos_p = elementwise<Types::floating, 1>("cos", [](auto x) FG_IN
                                   return v.grad() * -sin(v.in(0));
                                 }));
 const auto cos_entry =
-    define_as<cos_p>(cos, "The cosine of radians.").inplace().out().samples(anywhere);
+    define_as<cos_p>(entries::cos, "The cosine of radians.").inplace().out().samples(anywhere);
 
 const Registered tan_p = elementwise<Types::floating, 1>("tan", [](auto x) FG_INLINED {
                            return ir::tan(x);
                          }).vjp("TanBackward0", wrt(0, saves::out(), [](const Vjp& v) {
                                   return v.grad() * (1 + v.out() * v.out());
                                 }));
-const auto tan_entry =
-    define_as<tan_p>(tan, "The tangent of radians.").inplace().out().samples(within_a_quarter);
+const auto tan_entry = define_as<tan_p>(entries::tan, "The tangent of radians.")
+                           .inplace()
+                           .out()
+                           .samples(within_a_quarter);
 
 const Registered asin_p = elementwise<Types::floating, 1>("asin", [](auto x) FG_INLINED {
                             return ir::asin(x);
                           }).vjp("AsinBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() * arc_slope(v.in(0));
                                  }));
-const auto asin_entry =
-    define_as<asin_p>(asin, "The angle whose sine is self.").inplace().out().samples(within_one);
+const auto asin_entry = define_as<asin_p>(entries::asin, "The angle whose sine is self.")
+                            .inplace()
+                            .out()
+                            .samples(within_one);
 
 const Registered acos_p = elementwise<Types::floating, 1>("acos", [](auto x) FG_INLINED {
                             return ir::acos(x);
                           }).vjp("AcosBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() * -arc_slope(v.in(0));
                                  }));
-const auto acos_entry =
-    define_as<acos_p>(acos, "The angle whose cosine is self.").inplace().out().samples(within_one);
+const auto acos_entry = define_as<acos_p>(entries::acos, "The angle whose cosine is self.")
+                            .inplace()
+                            .out()
+                            .samples(within_one);
 
 const Registered atan_p = elementwise<Types::floating, 1>("atan", [](auto x) FG_INLINED {
                             return ir::atan(x);
                           }).vjp("AtanBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() / (v.in(0) * v.in(0) + 1);
                                  }));
-const auto atan_entry =
-    define_as<atan_p>(atan, "The angle whose tangent is self.").inplace().out().samples(anywhere);
+const auto atan_entry = define_as<atan_p>(entries::atan, "The angle whose tangent is self.")
+                            .inplace()
+                            .out()
+                            .samples(anywhere);
 
 const Registered sinh_p = elementwise<Types::floating, 1>("sinh", [](auto x) FG_INLINED {
                             return ir::sinh(x);
@@ -80,7 +88,7 @@ const Registered sinh_p = elementwise<Types::floating, 1>("sinh", [](auto x) FG_
                                    return v.grad() * cosh(v.in(0));
                                  }));
 const auto sinh_entry =
-    define_as<sinh_p>(sinh, "The hyperbolic sine.").inplace().out().samples(anywhere);
+    define_as<sinh_p>(entries::sinh, "The hyperbolic sine.").inplace().out().samples(anywhere);
 
 const Registered cosh_p = elementwise<Types::floating, 1>("cosh", [](auto x) FG_INLINED {
                             return ir::cosh(x);
@@ -88,7 +96,7 @@ const Registered cosh_p = elementwise<Types::floating, 1>("cosh", [](auto x) FG_
                                    return v.grad() * sinh(v.in(0));
                                  }));
 const auto cosh_entry =
-    define_as<cosh_p>(cosh, "The hyperbolic cosine.").inplace().out().samples(anywhere);
+    define_as<cosh_p>(entries::cosh, "The hyperbolic cosine.").inplace().out().samples(anywhere);
 
 const Registered asinh_p = elementwise<Types::floating, 1>("asinh", [](auto x) FG_INLINED {
                              return ir::asinh(x);
@@ -96,7 +104,7 @@ const Registered asinh_p = elementwise<Types::floating, 1>("asinh", [](auto x) F
                                     return v.grad() * rsqrt(v.in(0) * v.in(0) + 1);
                                   }));
 const auto asinh_entry =
-    define_as<asinh_p>(asinh, "The inverse of sinh.").inplace().out().samples(anywhere);
+    define_as<asinh_p>(entries::asinh, "The inverse of sinh.").inplace().out().samples(anywhere);
 
 const Registered acosh_p = elementwise<Types::floating, 1>("acosh", [](auto x) FG_INLINED {
                              return ir::acosh(x);
@@ -104,7 +112,7 @@ const Registered acosh_p = elementwise<Types::floating, 1>("acosh", [](auto x) F
                                     return v.grad() * rsqrt(v.in(0) * v.in(0) - 1);
                                   }));
 const auto acosh_entry =
-    define_as<acosh_p>(acosh, "The inverse of cosh.").inplace().out().samples(above_one);
+    define_as<acosh_p>(entries::acosh, "The inverse of cosh.").inplace().out().samples(above_one);
 
 const Registered atanh_p = elementwise<Types::floating, 1>("atanh", [](auto x) FG_INLINED {
                              return ir::atanh(x);
@@ -112,7 +120,7 @@ const Registered atanh_p = elementwise<Types::floating, 1>("atanh", [](auto x) F
                                     return v.grad() / (1 - v.in(0) * v.in(0));
                                   }));
 const auto atanh_entry =
-    define_as<atanh_p>(atanh, "The inverse of tanh.").inplace().out().samples(within_one);
+    define_as<atanh_p>(entries::atanh, "The inverse of tanh.").inplace().out().samples(within_one);
 
 const Registered erf_p = elementwise<Types::floating, 1>("erf", [](auto x) FG_INLINED {
                            return ir::erf(x);
@@ -120,14 +128,14 @@ const Registered erf_p = elementwise<Types::floating, 1>("erf", [](auto x) FG_IN
                                   return v.grad() * bell(v.in(0));
                                 }));
 const auto erf_entry =
-    define_as<erf_p>(erf, "The error function.").inplace().out().samples(anywhere);
+    define_as<erf_p>(entries::erf, "The error function.").inplace().out().samples(anywhere);
 
 const Registered erfc_p = elementwise<Types::floating, 1>("erfc", [](auto x) FG_INLINED {
                             return ir::erfc(x);
                           }).vjp("ErfcBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() * -bell(v.in(0));
                                  }));
-const auto erfc_entry = define_as<erfc_p>(erfc, "1 - erf(self), precise for large self.")
+const auto erfc_entry = define_as<erfc_p>(entries::erfc, "1 - erf(self), precise for large self.")
                             .inplace()
                             .out()
                             .samples(anywhere);
@@ -149,7 +157,7 @@ const Registered tanh_p = elementwise<Types::floating, 1>("tanh", [](auto x) FG_
                                    return tanh_backward(v.grad(), v.out());
                                  }));
 const auto tanh_entry =
-    define_as<tanh_p>(tanh, "The hyperbolic tangent.").inplace().out().samples(anywhere);
+    define_as<tanh_p>(entries::tanh, "The hyperbolic tangent.").inplace().out().samples(anywhere);
 
 }  // namespace
 
@@ -163,8 +171,8 @@ Tensor Tensor::sinh() const { return fg::sinh(*this); }
 Tensor Tensor::cosh() const { return fg::cosh(*this); }
 Tensor Tensor::tanh() const { return fg::tanh(*this); }
 Tensor Tensor::erf() const { return fg::erf(*this); }
-const Tensor& Tensor::sin_() const { return fg::sin_(*this), *this; }
-const Tensor& Tensor::cos_() const { return fg::cos_(*this), *this; }
-const Tensor& Tensor::tanh_() const { return fg::tanh_(*this), *this; }
+Tensor& Tensor::sin_() const { return fg::sin_(*this); }
+Tensor& Tensor::cos_() const { return fg::cos_(*this); }
+Tensor& Tensor::tanh_() const { return fg::tanh_(*this); }
 
 }  // namespace fg

@@ -6,6 +6,14 @@
 
 namespace fg {
 
+// Names that the C library has too: see ops/unary.h.
+namespace entries {
+inline constexpr ir::Function<"select(Tensor(a) self, int dim, int index) -> Tensor(a)"> select;
+}  // namespace entries
+inline Tensor select(const Tensor& self, int64_t dim, int64_t index) {
+  return entries::select(self, dim, index);
+}
+
 // ---- other sizes over the same elements
 inline constexpr ir::Function<"view(Tensor(a) self, int[] size) -> Tensor(a)",
                               "view.dtype(Tensor(a) self, DType dtype) -> Tensor(a)">
@@ -50,7 +58,6 @@ inline constexpr ir::Function<
     moveaxis;
 
 // ---- parts
-inline constexpr ir::Function<"select(Tensor(a) self, int dim, int index) -> Tensor(a)"> select;
 inline constexpr ir::Function<
     "slice(Tensor(a) self, int dim=0, Dim? start=None, Dim? end=None, Dim step=1) -> Tensor(a)">
     slice;

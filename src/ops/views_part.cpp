@@ -59,9 +59,10 @@ const Registered select_p =
     }).vjp("SelectBackward0", wrt(0, saves::shape(0), [](const Vjp& v, const SelectParams& p) {
              return select_backward(v.grad(), v.sizes(0), p.dim, p.index);
            }));
-const auto select_entry = define_as<select_p>(select, "The part of self at one index.").samples([] {
-  return Samples{{{sample({2, 3}), Scalar(1), Scalar(-1)}}};
-});
+const auto select_entry =
+    define_as<select_p>(entries::select, "The part of self at one index.").samples([] {
+      return Samples{{{sample({2, 3}), Scalar(1), Scalar(-1)}}};
+    });
 
 struct SliceParams {
   int64_t dim;

@@ -25,6 +25,9 @@ class Dim {
   // The number, or what the symbol is in the traced example. Adds no guard.
   int64_t hint() const { return is_constant() ? bits_ : symbolic_hint(); }
   std::string text() const;
+#ifndef FOREGRAD_LIBRARY  // inside of the library any size may be a symbol: value() says where not
+  constexpr operator int64_t() const { return value(); }  // NOLINT: int64_t n = x.sizes()[0];
+#endif
 
   enum class Op : uint8_t { symbol, add, sub, mul, floor_div, mod, min, max };
 
@@ -66,6 +69,36 @@ class Dim {
 
   int64_t bits_;
 };
+
+// Where a number may stand, a size may too, in a program that uses the library.
+#ifdef FOREGRAD_LIBRARY
+template <class T>
+concept is_size = false;
+#else
+template <class T>
+concept is_size = std::same_as<T, Dim>;
+// Beside an integer either operand could become the other's type: these stay sizes.
+#define FG_WITH_INTEGER(op, Result) \
+  template <std::integral T>        \
+  Result operator op(Dim a, T b) {  \
+    return a op Dim(b);             \
+  }                                 \
+  template <std::integral T>        \
+  Result operator op(T a, Dim b) {  \
+    return Dim(a) op b;             \
+  }
+FG_WITH_INTEGER(+, Dim)
+FG_WITH_INTEGER(-, Dim)
+FG_WITH_INTEGER(*, Dim)
+FG_WITH_INTEGER(/, Dim)
+FG_WITH_INTEGER(%, Dim)
+FG_WITH_INTEGER(==, bool)
+FG_WITH_INTEGER(<, bool)
+FG_WITH_INTEGER(>, bool)
+FG_WITH_INTEGER(<=, bool)
+FG_WITH_INTEGER(>=, bool)
+#undef FG_WITH_INTEGER
+#endif
 
 // What comparisons on symbols assumed, as text such as "s0 == 4" or "!(s1 < 2)"; per thread.
 std::vector<std::string> take_guards();

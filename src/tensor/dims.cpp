@@ -1,6 +1,7 @@
 #include "tensor/dims.h"
 
 #include <algorithm>
+#include <ostream>
 
 #include "base/fail.h"
 
@@ -31,6 +32,11 @@ std::vector<int64_t> values(const Dims& dims) {
   for (size_t i = 0; i < dims.size(); i++) out[i] = dims[i].value();
   return out;
 }
+
+std::vector<int64_t> Dims::vec() const { return values(*this); }
+
+std::ostream& operator<<(std::ostream& out, const Dims& dims) { return out << text(dims); }
+std::ostream& operator<<(std::ostream& out, Dim dim) { return out << dim.text(); }
 
 static Dim careful_product(const Dims& dims) {
   Dim total = 1;

@@ -3,6 +3,7 @@
 
 #include <cstring>
 #include <initializer_list>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,7 @@ class Dims {
   Dims() = default;
   Dims(std::initializer_list<Dim> values) : Dims(values.begin(), values.size()) {}
   template <std::integral T>
+    requires(!std::same_as<T, bool>)          // a flag in the place of an axis is a mistake
   Dims(T value) : Dims({Dim(value)}) {}       // NOLINT: one axis or size may stand for a list
   Dims(const std::vector<int64_t>& values) {  // NOLINT: as libtorch's IntArrayRef
     resize(values.size());
@@ -69,6 +71,7 @@ class Dims {
   Dim operator[](size_t i) const { return data()[i]; }
   Dim front() const { return data()[0]; }
   Dim back() const { return data()[size_ - 1]; }
+  std::vector<int64_t> vec() const;  // as libtorch's; every entry must be a constant
 
   // New entries are 0.
   void resize(size_t count) {
@@ -125,9 +128,21 @@ class Dims {
   };
 };
 
-using OptDims = std::optional<Dims>;
+// A list that may be absent. Braces with entries are a list, as in x.sum({0, 1}).
+class OptDims : public std::optional<Dims> {
+ public:
+  using std::optional<Dims>::optional;
+  OptDims() = default;
+  OptDims(std::optional<Dims> dims) : std::optional<Dims>(std::move(dims)) {}        // NOLINT
+  OptDims(std::initializer_list<Dim> values) : std::optional<Dims>(Dims(values)) {}  // NOLINT
+  friend bool operator==(const OptDims& a, const OptDims& b) {
+    return a.has_value() == b.has_value() && (!a || *a == *b);
+  }
+};
 
-std::string text(const Dims& dims);             // "[2, 3]"
+std::string text(const Dims& dims);  // "[2, 3]"
+std::ostream& operator<<(std::ostream& out, const Dims& dims);
+std::ostream& operator<<(std::ostream& out, Dim dim);
 std::vector<int64_t> values(const Dims& dims);  // every entry must be a constant
 Dim product(const Dims& dims);                  // overflow and negative sizes are errors
 Dims contiguous_strides(const Dims& sizes);

@@ -11,6 +11,14 @@ constinit thread_local GraphCounters graph_counters;
 void* TensorImpl::operator new(size_t bytes) { return small_allocate(bytes); }
 void TensorImpl::operator delete(void* pointer) { small_deallocate(pointer); }
 
+// Any layout of no elements is contiguous.
+static bool has_no_elements(const Dims& sizes) {
+  for (Dim size : sizes) {
+    if (size.is_constant() && size.hint() == 0) return true;
+  }
+  return false;
+}
+
 bool is_contiguous(const Dims& sizes, const Dims& strides) {
   const Dim *size = sizes.data(), *stride = strides.data();
   int64_t plain = 1;
@@ -19,14 +27,14 @@ bool is_contiguous(const Dims& sizes, const Dims& strides) {
     int64_t length = size[rest - 1].hint();
     if (length == 0) return true;
     if (length == 1) continue;
-    if (stride[rest - 1].hint() != plain) return false;
+    if (stride[rest - 1].hint() != plain) return has_no_elements(sizes);
     plain *= length;
   }
   Dim expected = plain;
   for (size_t i = rest; i-- > 0;) {
     if (sizes[i] == 0) return true;
     if (sizes[i] == 1) continue;
-    if (!(strides[i] == expected)) return false;
+    if (!(strides[i] == expected)) return has_no_elements(sizes);
     expected *= sizes[i];
   }
   return true;

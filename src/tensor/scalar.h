@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "tensor/dim.h"
 #include "tensor/dtype.h"
 
 namespace fg {
@@ -22,6 +23,8 @@ class Scalar {
   Scalar(T value) : dtype_(number(DType::i64)), integer_(static_cast<int64_t>(value)) {}  // NOLINT
   template <std::floating_point T>
   Scalar(T value) : dtype_(number(DType::f64)), real_(value) {}  // NOLINT
+  template <is_size T>
+  Scalar(T size) : Scalar(size.value()) {}  // NOLINT
 
   // `id` is not 0; whoever gave it knows what it stands for.
   static Scalar symbol(uint32_t id) {
@@ -52,6 +55,11 @@ class Scalar {
       ask();
     return is_floating() ? real_ != 0 : integer_ != 0;
   }
+  double toDouble() const { return to_double(); }  // libtorch's names
+  int64_t toInt() const { return to_int(); }
+  int64_t toLong() const { return to_int(); }
+  float toFloat() const { return static_cast<float>(to_double()); }
+  bool toBool() const { return to_bool(); }
   // Known to be this value.
   bool equal(double value) const { return symbol_ == 0 && real() == value; }
 

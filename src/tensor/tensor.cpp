@@ -61,6 +61,7 @@ Tensor empty_tensor_like(const TensorImpl& like, DType dtype) {
 }
 
 Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim offset) {
+  base.check_defined("alias");
   auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
   const TensorImpl& from = *base.impl();
   impl->storage = from.storage;
@@ -140,15 +141,33 @@ Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*
   return with_storage(Storage::borrow(data, bytes, std::move(deleter)), sizes, layout, dtype);
 }
 
+// An undefined tensor has the sizes of libtorch's.
+const TensorImpl& Tensor::undefined_impl() {
+  static const TensorImpl* impl = [] {
+    auto* made = new TensorImpl;
+    made->set_layout({0}, {1});
+    return made;
+  }();
+  return *impl;
+}
+
+void Tensor::refuse_undefined(const char* who) {
+  fail(ErrorKind::type,
+       "{}: the tensor is undefined (a Tensor() that was never assigned); give it a value first",
+       who);
+}
+
 int64_t Tensor::stride(int64_t axis) const {
+  check_defined("stride");
   return impl_->strides[wrap_axis(axis, impl_->sizes.size(), "stride")].value();
 }
 
 Dim Tensor::dim_size(int64_t axis) const {
-  if (impl_->sizes.empty()) {
+  const Dims& sizes = seen().sizes;
+  if (sizes.empty()) {
     fail(ErrorKind::index, "size: dimension {} of a zero-dim tensor; it has no dimensions", axis);
   }
-  return impl_->sizes[wrap_axis(axis, impl_->sizes.size(), "size")];
+  return sizes[wrap_axis(axis, sizes.size(), "size")];
 }
 
 void Tensor::check_element_type(DType wanted) const {
@@ -164,10 +183,11 @@ uint32_t Tensor::_version() const {
         "_version: inference tensors do not track versions; make the tensor outside inference "
         "mode");
   }
-  return impl_->version();
+  return seen().version();
 }
 
 bool Tensor::is_known() const {
+  check_defined("is_known");
   if (is_abstract()) return false;
   if (!modes.interpreter || impl_->wrapped_number) return true;
   return impl_->storage->made_in_capture() && impl_->version() == 0;
@@ -216,6 +236,7 @@ static void each_element(const TensorImpl& impl, F f) {
 }
 
 template <class T>
+  requires std::is_arithmetic_v<T>
 std::vector<T> Tensor::to_vector() const {
   check_known();
   std::vector<T> out;
@@ -232,34 +253,65 @@ std::vector<T> Tensor::to_vector() const {
   });
   return out;
 }
-template std::vector<double> Tensor::to_vector<double>() const;
-template std::vector<float> Tensor::to_vector<float>() const;
-template std::vector<int64_t> Tensor::to_vector<int64_t>() const;
+#define FG_TO_VECTOR(T) template std::vector<T> Tensor::to_vector<T>() const;
+FG_TO_VECTOR(bool)
+FG_TO_VECTOR(char)
+FG_TO_VECTOR(signed char)
+FG_TO_VECTOR(unsigned char)
+FG_TO_VECTOR(short)
+FG_TO_VECTOR(unsigned short)
+FG_TO_VECTOR(int)
+FG_TO_VECTOR(unsigned)
+FG_TO_VECTOR(long)
+FG_TO_VECTOR(unsigned long)
+FG_TO_VECTOR(long long)
+FG_TO_VECTOR(unsigned long long)
+FG_TO_VECTOR(float)
+FG_TO_VECTOR(double)
+FG_TO_VECTOR(long double)
+#undef FG_TO_VECTOR
+
+// The dtype of numbers that were written without one; as in Python, int32 and float64 are not kept.
+static DType natural_dtype(DType written) {
+  if (written == kInt32) return kInt64;
+  return written == kFloat32 || written == kFloat64 ? default_dtype() : written;
+}
 
 template <class T>
+  requires requires { DTypeOf<T>::value; }
 Tensor tensor(const std::vector<T>& values, OptDType dtype) {
-  DType natural = std::is_floating_point_v<T> ? default_dtype() : DTypeOf<T>::value;
-  Tensor result = empty_tensor({static_cast<int64_t>(values.size())}, dtype.value_or(natural));
+  Tensor result = empty_tensor({static_cast<int64_t>(values.size())},
+                               dtype.value_or(natural_dtype(DTypeOf<T>::value)));
   visit(result.dtype(), [&](auto zero) {
     using S = decltype(zero);
     S* out = reinterpret_cast<S*>(result.data_ptr());
-    for (size_t i = 0; i < values.size(); i++) out[i] = Scalar(T(values[i])).to<S>();
+    for (size_t i = 0; i < values.size(); i++) {
+      if constexpr (std::is_arithmetic_v<T>)
+        out[i] = Scalar(T(values[i])).template to<S>();
+      else
+        out[i] = Scalar(static_cast<float>(values[i])).template to<S>();
+    }
   });
   return result;
 }
-template Tensor tensor(const std::vector<double>&, OptDType);
-template Tensor tensor(const std::vector<float>&, OptDType);
-template Tensor tensor(const std::vector<int64_t>&, OptDType);
-template Tensor tensor(const std::vector<int32_t>&, OptDType);
 template Tensor tensor(const std::vector<bool>&, OptDType);
+template Tensor tensor(const std::vector<uint8_t>&, OptDType);
+template Tensor tensor(const std::vector<int8_t>&, OptDType);
+template Tensor tensor(const std::vector<int16_t>&, OptDType);
+template Tensor tensor(const std::vector<int32_t>&, OptDType);
+template Tensor tensor(const std::vector<int64_t>&, OptDType);
+template Tensor tensor(const std::vector<float>&, OptDType);
+template Tensor tensor(const std::vector<double>&, OptDType);
+template Tensor tensor(const std::vector<Half>&, OptDType);
+template Tensor tensor(const std::vector<BFloat16>&, OptDType);
 
 // Sizes and numbers of nested braces; every list of one depth must be equally long.
 static void flatten(const TensorData& data, size_t depth, Dims& sizes,
-                    std::vector<Scalar>& numbers) {
+                    std::vector<const TensorData*>& numbers) {
   if (!data.is_list) {
     if (depth != sizes.size())
       fail(ErrorKind::value, "tensor: numbers and lists are mixed at depth {}", depth);
-    numbers.push_back(data.number);
+    numbers.push_back(&data);
     return;
   }
   auto length = static_cast<int64_t>(data.list.size());
@@ -271,19 +323,30 @@ static void flatten(const TensorData& data, size_t depth, Dims& sizes,
   for (const TensorData& element : data.list) flatten(element, depth + 1, sizes, numbers);
 }
 
+// The dtype of all numbers together. As in libtorch they are of one kind: `{1, 2.5}` may be meant
+// either way.
+static DType common_dtype(const std::vector<const TensorData*>& numbers) {
+  if (numbers.empty()) return default_dtype();
+  DType first = natural_dtype(numbers[0]->dtype);
+  for (const TensorData* number : numbers) {
+    if (natural_dtype(number->dtype) == first) continue;
+    fail(ErrorKind::type,
+         "tensor: expected numbers of one type, got {} and {}; write all of them alike, or give a "
+         "dtype",
+         name(numbers[0]->dtype), name(number->dtype));
+  }
+  return first;
+}
+
 Tensor tensor(const TensorData& data, OptDType dtype) {
   Dims sizes;
-  std::vector<Scalar> numbers;
+  std::vector<const TensorData*> numbers;
   flatten(data, 0, sizes, numbers);
-  DType natural = numbers.empty() ? default_dtype() : kBool;
-  for (const Scalar& number : numbers) {
-    natural = promote(natural, number.is_floating() ? default_dtype() : number.dtype());
-  }
-  Tensor result = empty_tensor(sizes, dtype.value_or(natural));
+  Tensor result = empty_tensor(sizes, dtype ? *dtype : common_dtype(numbers));
   visit(result.dtype(), [&](auto zero) {
     using S = decltype(zero);
     S* out = reinterpret_cast<S*>(result.data_ptr());
-    for (size_t i = 0; i < numbers.size(); i++) out[i] = numbers[i].to<S>();
+    for (size_t i = 0; i < numbers.size(); i++) out[i] = numbers[i]->number.to<S>();
   });
   return result;
 }

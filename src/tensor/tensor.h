@@ -37,9 +37,25 @@ class Tensor {
   explicit Tensor(Ref<TensorImpl> impl) : impl_(std::move(impl)) {}
   // A number may stand where a tensor may: weak in promotion, as in `x + 1`.
   template <class T>
-    requires std::is_arithmetic_v<T>
+    requires std::is_arithmetic_v<T> || is_size<T>
   Tensor(T number) : Tensor(Scalar(number)) {}  // NOLINT: implicit on purpose
   Tensor(const Scalar& number);                 // NOLINT
+  Tensor(const Tensor&) = default;
+  Tensor(Tensor&&) noexcept = default;
+  ~Tensor() = default;
+
+  // A name that is assigned to refers to another tensor from then on. What an expression returns
+  // has no name: `x[0] = y` and `x.slice(1, 0, 2) = 0` write into its elements, as in libtorch.
+  Tensor& operator=(const Tensor&) & = default;
+  Tensor& operator=(Tensor&&) & noexcept = default;
+  Tensor& operator=(const Tensor& values) &&;
+  Tensor& operator=(Tensor&& values) &&;
+  Tensor& operator=(const Scalar& value) &&;
+  template <class T>
+    requires std::is_arithmetic_v<T> || is_size<T>
+  Tensor& operator=(T value) && {
+    return std::move(*this) = Scalar(value);
+  }
 
   // ---- what it is
   bool defined() const { return static_cast<bool>(impl_); }
@@ -48,18 +64,25 @@ class Tensor {
   bool is_same(const Tensor& other) const { return impl_ == other.impl_; }
   void reset() { impl_ = nullptr; }
 
-  DType dtype() const { return impl_->dtype; }
-  const Dims& sizes() const { return impl_->sizes; }
-  const Dims& strides() const { return impl_->strides; }
-  int64_t dim() const { return static_cast<int64_t>(impl_->sizes.size()); }
-  int64_t numel() const { return impl_->numel.value(); }
+  // An undefined tensor answers as libtorch's: one dimension of size 0, no gradient. It has no
+  // dtype, no strides, no memory and no history: asking for those is an error.
+  void check_defined(const char* who) const {
+    if (!impl_) [[unlikely]]
+      refuse_undefined(who);
+  }
+
+  DType dtype() const { return check_defined("dtype"), impl_->dtype; }
+  const Dims& sizes() const { return seen().sizes; }
+  const Dims& strides() const { return check_defined("strides"), impl_->strides; }
+  int64_t dim() const { return static_cast<int64_t>(seen().sizes.size()); }
+  int64_t numel() const { return seen().numel.value(); }
   int64_t size(int64_t axis) const { return dim_size(axis).value(); }
   int64_t stride(int64_t axis) const;
   Dim dim_size(int64_t axis) const;  // as size, but may be a symbol
-  int64_t storage_offset() const { return impl_->offset.value(); }
-  bool is_contiguous() const { return impl_->contiguous; }
-  bool is_floating_point() const { return is_floating(dtype()); }
-  bool is_abstract() const { return impl_->is_abstract(); }
+  int64_t storage_offset() const { return seen().offset.value(); }
+  bool is_contiguous() const { return seen().contiguous; }
+  bool is_floating_point() const { return impl_ && is_floating(impl_->dtype); }
+  bool is_abstract() const { return seen().is_abstract(); }
   // Whether its elements may be read now: while a function is captured, only those of tensors that
   // it made and did not write to since; others may be different ones when it runs.
   bool is_known() const;
@@ -68,6 +91,7 @@ class Tensor {
 
   // ---- memory
   void* data_ptr() const {
+    check_defined("data_ptr");
     if (!impl_->data) [[unlikely]]
       check_known();
     return impl_->data;
@@ -83,12 +107,13 @@ class Tensor {
     return item().to<T>();
   }
   template <class T>
+    requires std::is_arithmetic_v<T>
   std::vector<T> to_vector() const;  // elements in logical order, converted
   uint32_t _version() const;
-  size_t use_count() const { return impl_->use_count(); }
+  size_t use_count() const { return impl_ ? impl_->use_count() : 0; }
 
   // ---- gradients
-  bool requires_grad() const { return impl_->autograd && autograd_requires_grad(); }
+  bool requires_grad() const { return seen().autograd && autograd_requires_grad(); }
   const Tensor& requires_grad_(bool requires_grad = true) const;
   const Tensor& set_requires_grad(bool on) const { return requires_grad_(on); }
   const Tensor& grad() const;
@@ -96,23 +121,41 @@ class Tensor {
   Ref<autograd::Node> grad_fn() const;
   bool is_leaf() const;
   int64_t output_nr() const;
-  void backward(const Tensor& gradient = {}, OptBool retain_graph = {}, bool create_graph = false,
-                const Tensors& inputs = {}) const;
-  autograd::HookHandle register_hook(Callback<Tensor(const Tensor&)> hook) const;
+  void backward(const Tensor& gradient = {}, OptBool retain_graph = {},
+                bool create_graph = false) const;
+  // Only the gradients of `inputs`, which may not be empty; std::nullopt: those of all leaves.
+  void backward(const Tensor& gradient, OptBool retain_graph, bool create_graph,
+                const Tensors& inputs) const;
+  void backward(const Tensor& gradient, OptBool retain_graph, bool create_graph,
+                std::nullopt_t) const {
+    backward(gradient, retain_graph, create_graph);
+  }
+  // A hook returns another gradient, an undefined tensor to keep it, or has no result at all.
+  autograd::HookHandle register_hook(Hook<Tensor(const Tensor&)> hook) const;
   autograd::HookHandle register_post_accumulate_grad_hook(Callback<void(const Tensor&)> hook) const;
   void retain_grad() const;
   bool retains_grad() const;
   Tensor detach() const;
-  const Tensor& detach_() const;
+  Tensor& detach_() const;
   Tensor data() const;  // same memory, no history, a version counter of its own
   void set_data(const Tensor& data) const;
   bool is_view() const;
   Tensor _base() const;
-  bool is_inference() const { return impl_->inference; }
+  bool is_inference() const { return seen().inference; }
 
 #include "tensor/tensor_methods.inc"
 
  private:
+  const TensorImpl& seen() const {
+    if (!impl_) [[unlikely]]
+      return undefined_impl();
+    return *impl_;
+  }
+  static const TensorImpl& undefined_impl();
+  [[noreturn]] static void refuse_undefined(const char* who);
+  // The in-place methods return what they were called on, to be named as in `Tensor& y =
+  // x.add_(1)`.
+  Tensor& itself() const { return const_cast<Tensor&>(*this); }
   void check_element_type(DType dtype) const;
   bool autograd_requires_grad() const;
 
@@ -129,14 +172,24 @@ struct TensorIndex {
   Slice slice{};
   Tensor tensor{};
 
-  TensorIndex(int64_t i) : kind(Kind::integer), integer(i) {}          // NOLINT
-  TensorIndex(int i) : TensorIndex(int64_t{i}) {}                      // NOLINT
+  TensorIndex(int64_t i) : kind(Kind::integer), integer(i) {}  // NOLINT
+  TensorIndex(int i) : TensorIndex(int64_t{i}) {}              // NOLINT
+  template <is_size T>
+  TensorIndex(T i) : TensorIndex(i.value()) {}                         // NOLINT
   TensorIndex(Slice s) : kind(Kind::slice), slice(s) {}                // NOLINT
   TensorIndex(std::nullopt_t) : kind(Kind::none) {}                    // NOLINT
   TensorIndex(const char* dots);                                       // NOLINT: "..."
   TensorIndex(bool value);                                             // NOLINT: a zero-dim mask
   TensorIndex(Tensor t) : kind(Kind::tensor), tensor(std::move(t)) {}  // NOLINT
 };
+
+// libtorch's names for the parts of an index.
+namespace indexing {
+using fg::Slice;
+using fg::TensorIndex;
+inline constexpr std::nullopt_t None = std::nullopt;
+inline constexpr const char* Ellipsis = "...";
+}  // namespace indexing
 
 // ---- making tensors without going through an op
 Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype);
@@ -159,19 +212,31 @@ Scalar number_in(const Tensor& tensor);
 Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*)> deleter = {},
                  const OptDims& strides = {});
 
-// Nested braces of numbers: tensor({{1, 2}, {3, 4}}) is an int64 matrix, tensor({1., 2.}) has the
-// default float dtype.
+// Nested braces of numbers of one type, as libtorch reads them: integers of int and int64_t make an
+// int64 tensor, floats one of the default float dtype, other types one of their own.
 struct TensorData {
+  TensorData() : is_list(true) {}
   template <class T>
     requires std::is_arithmetic_v<T>
-  TensorData(T number) : number(number) {}                                           // NOLINT
+  TensorData(T number) : number(number), dtype(dtype_of_number<T>()) {}              // NOLINT
   TensorData(std::initializer_list<TensorData> list) : is_list(true), list(list) {}  // NOLINT
+
+  template <class T>
+  static constexpr DType dtype_of_number() {
+    if constexpr (requires { DTypeOf<T>::value; })
+      return DTypeOf<T>::value;
+    else
+      return std::is_floating_point_v<T> ? DType::f64 : DType::i64;
+  }
+
   Scalar number;
+  DType dtype = DType::f64;
   bool is_list = false;
   std::vector<TensorData> list;
 };
 Tensor tensor(const TensorData& data, OptDType dtype = {});
 template <class T>
+  requires requires { DTypeOf<T>::value; }
 Tensor tensor(const std::vector<T>& values, OptDType dtype = {});
 
 // The dtype an arithmetic op computes in: dimensions outrank zero-dim tensors, which outrank

@@ -49,10 +49,10 @@ void expect_bits_of_compile_step(const std::function<nn::Sequential()>& make, co
     optimizer.zero_grad();
     Tensor loss = loss_of(eager)(x, y);
     loss.backward();
-    Tensor norm = clips ? nn::utils::clip_grad_norm_(eager->parameters(), 0.1) : Tensor();
+    double norm = clips ? nn::utils::clip_grad_norm_(eager->parameters(), 0.1) : 0;
     optimizer.step();
     EXPECT_TRUE(equal(step(x, y), loss)) << i;
-    EXPECT_TRUE(!clips || equal(step.grad_norm(), norm)) << i;
+    EXPECT_TRUE(!clips || step.grad_norm().item().to_double() == norm) << i;
   }
   expect_same(eager, compiled);
   EXPECT_EQ(optimizer.lr(), step.lr());
@@ -142,11 +142,11 @@ TEST(Optimizer, ClippingScalesOrLimits) {
   Tensor a = zeros({2}).requires_grad_(), b = zeros({1}).requires_grad_();
   a.set_grad(tensor({3., 0.}));
   b.set_grad(tensor({4.}));
-  EXPECT_EQ(nn::utils::clip_grad_norm_({a, b}, 100).item().to_double(), 5);
+  EXPECT_EQ(nn::utils::clip_grad_norm_({a, b}, 100), 5);
   EXPECT_TRUE(allclose(a.grad(), tensor({3., 0.})));
-  EXPECT_EQ(nn::utils::clip_grad_norm_({a, b}, 2.5).item().to_double(), 5);
+  EXPECT_EQ(nn::utils::clip_grad_norm_({a, b}, 2.5), 5);
   EXPECT_TRUE(allclose(a.grad(), tensor({1.5, 0.})) && allclose(b.grad(), tensor({2.})));
-  EXPECT_NEAR(nn::utils::clip_grad_norm_({a, b}, 9, INFINITY).item().to_double(), 2, 1e-6);
+  EXPECT_NEAR(nn::utils::clip_grad_norm_({a, b}, 9, INFINITY), 2, 1e-6);
   nn::utils::clip_grad_value_({a, b}, 1);
   EXPECT_TRUE(equal(a.grad(), tensor({1., 0.})) && equal(b.grad(), tensor({1.})));
   b.set_grad(tensor({NAN}));
