@@ -8,6 +8,7 @@ import json
 import os
 
 from foregrad import _C, safetensors
+from foregrad._types import device
 
 __all__ = ["load", "save"]
 
@@ -76,7 +77,12 @@ def save(obj, f):
 
 
 def load(f, map_location=None, *, weights_only=True):
-    """What save() wrote; of another file of the format the tensors by name."""
+    """What save() wrote; of another file of the format the tensors by name.
+
+    map_location: the cpu, however it is said; weights_only: files hold nothing else.
+    """
+    if isinstance(map_location, (str, device)):
+        device(map_location)
     if hasattr(f, "read"):
         tensors, metadata = _C.safetensors_load_bytes(f.read())
     else:
