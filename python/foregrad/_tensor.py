@@ -232,7 +232,10 @@ def numpy(self, *, force=False):
 @_method
 def __array__(self, dtype=None, copy=None):
     array = self.numpy()
-    return array if dtype is None else array.astype(dtype, copy=False)
+    made = array if dtype is None else array.astype(dtype, copy=False)
+    if copy is False and made is not array:
+        raise ValueError(f"__array__: {self.dtype} as {dtype} needs a copy, and copy is False")
+    return made.copy() if copy and made is array else made
 
 
 Tensor.__array_priority__ = 1000
@@ -254,6 +257,9 @@ def square_(self):
 def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
     if self.requires_grad:
         raise BufferError("Can't export tensors that require gradient, use tensor.detach()")
+    if stream not in (None, -1) or dl_device not in (None, (1, 0)):
+        raise BufferError(f"__dlpack__: got stream {stream} and device {dl_device}; only the cpu, "
+                          "(1, 0), exists here, and it has no streams")
     return _C._to_dlpack(self.clone() if copy else self)
 
 
@@ -301,7 +307,7 @@ def to(self, *args, **kwargs):
 
 def _conversion(name, dtype):
     def convert(self, memory_format=types.preserve_format):
-        return self.to(dtype)
+        return self.to(dtype, memory_format=memory_format)
 
     convert.__name__ = name
     convert.__doc__ = f"The tensor as {dtype}."
@@ -317,7 +323,7 @@ for _name, _dtype in (("half", types.float16), ("float", types.float32), ("doubl
 
 @_method
 def cpu(self, memory_format=types.preserve_format):
-    return self
+    return self.to("cpu", memory_format=memory_format)
 
 
 @_method
@@ -334,8 +340,8 @@ _TYPE_NAMES = {
 
 
 @_method
-def type(self, dtype=None, non_blocking=False, **kwargs):
-    """The name of the type, or the tensor in another dtype."""
+def type(self, dtype=None, non_blocking=False):
+    """The name of the type, or the tensor in another dtype. Nothing blocks here."""
     if dtype is None:
         name = next(n for n, d in _TYPE_NAMES.items() if d is self.dtype)
         return f"foregrad.{name}"
@@ -356,8 +362,13 @@ def type_as(self, other):
 
 
 @_method
-def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False, layout=None,
-               pin_memory=False):
+def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False,
+               layout=types.strided, pin_memory=False):
+    if device is not None:
+        types.device(device)
+    if pin_memory or layout is not types.strided:
+        raise NotImplementedError("new_tensor: expected layout strided and no pin_memory; nothing "
+                                  "else exists on the cpu")
     result = _C._tensor_from_data(data, self.dtype if dtype is None else dtype)
     return result.requires_grad_() if requires_grad else result
 

@@ -251,7 +251,7 @@ void note_bypass(const std::string& reason) {
   Problems ignored;
   if (auto local = now->local(ignored)) append_to_log(local->folder(), lookup);
   logging::write<"bypass: {}">(logging::Topic::cache, reason);
-  if (now->config().strict) fail("cache, in strict mode: bypassed: {}", reason);
+  if (now->config().strict) throw StrictError("bypassed: " + reason);
 }
 
 Stats stats() { return state()->stats(); }

@@ -157,7 +157,7 @@ void State::say(const Problem& problem) {
 void State::settle(const std::vector<Problem>& problems) {
   for (const Problem& problem : problems) say(problem);
   if (config_.strict && !problems.empty()) {
-    fail("cache, in strict mode: {}: {}", problems[0].reason, problems[0].sentence);
+    throw StrictError(problems[0].reason + ": " + problems[0].sentence);
   }
 }
 

@@ -16,6 +16,13 @@ class Unusable : public Error {
   const char* reason_;
 };
 
+// In strict mode: what would have been counted otherwise.
+class StrictError : public Error {
+ public:
+  explicit StrictError(const std::string& sentence)
+      : Error(ErrorKind::runtime, "cache, in strict mode: " + sentence) {}
+};
+
 template <class... Args>
 [[noreturn]] __attribute__((cold, noinline)) void refuse(const char* reason,
                                                          fmt::format_string<Args...> text,

@@ -250,8 +250,8 @@ Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* k
   result.work = count_work(graph);
   graph.overwrites = !record;
   Code code;
-  result.run =
-      options_.forward ? options_.forward(graph) : compile_keeping(graph, code, options_.native);
+  const Backend& backend = !record && options_.inference ? options_.inference : options_.forward;
+  result.run = backend ? backend(graph) : compile_keeping(graph, code, options_.native);
   result.graph = std::move(graph);
   if (key && code) {
     store_or_count(

@@ -16,6 +16,7 @@ using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& 
 
 struct KernelOptions {
   Backend forward{}, backward{};     // none: compile_default
+  Backend inference{};               // of a forward that is not recorded; none: forward
   Partition partition{};             // none: save what the backward reads
   bool passes = true;                // false: graphs reach the back ends as they were captured
   bool native = false;               // without back ends: native code or an error

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kUnidentified = "an operation of the user whose code has no build-id";
 
 const char* uncached(const KernelOptions& options) {
-  if (options.forward || options.backward) return "a back end of the user";
+  if (options.forward || options.backward || options.inference) return "a back end of the user";
   if (options.partition && options.partition_name.empty()) return "a partition of the user";
   if (!options.passes) return "no passes";
   if (!options.native && !default_is_native()) return "the interpreter";
@@ -144,7 +144,7 @@ Forward Kernel::make_forward(bool record) {
   cache::Search search = cache::find_or_take_turn(*key);
   if (!search.entry) return compile();
   auto load = [&](const cache::Entry& entry) {
-    return load_forward(entry, record, lines_[record]);
+    return load_forward(entry, record, {lines_[record], function_});
   };
   std::optional<Forward> found = load_or_none(*search.entry, load);
   if (!found) return compile();
@@ -186,7 +186,9 @@ Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
   std::optional<Backward> result;
   cache::Search search;
   if (key) search = cache::find_or_take_turn(*key);
-  auto load = [&](const cache::Entry& entry) { return load_backward(entry, lines_[true]); };
+  auto load = [&](const cache::Entry& entry) {
+    return load_backward(entry, {lines_[true], function_});
+  };
   if (search.entry) result = load_or_none(*search.entry, load);
   if (result && gradient) take_effects(*gradient, *result);
   if (!result) {

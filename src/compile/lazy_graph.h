@@ -1,6 +1,7 @@
 // A graph to look at: one that is here, or a text that is read when someone asks.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 
@@ -17,10 +18,13 @@ class LazyGraph {
     std::call_once(state_->once, [] {});
     state_->graph = std::move(graph);
   }
-  // As pack_text() gave it. The marks are not part of the text.
-  LazyGraph(std::string packed, bool overwrites, std::vector<ir::ValueId> consumable)
+  // As pack_text() gave it. The marks are not part of the text. `rename` puts the lines and names
+  // of this program in the place of those of the one that wrote it.
+  using Rename = std::function<void(ir::Graph&)>;
+  LazyGraph(std::string packed, bool overwrites, std::vector<ir::ValueId> consumable, Rename rename)
       : state_(std::make_shared<State>()) {
     state_->packed = std::move(packed);
+    state_->rename = std::move(rename);
     state_->overwrites = overwrites;
     state_->consumable = std::move(consumable);
   }
@@ -29,6 +33,7 @@ class LazyGraph {
     std::call_once(state_->once, [&] {
       timing::Phase phase("read graph");
       state_->graph = ir::parse_graph(unpack_text(state_->packed));
+      state_->rename(state_->graph);
       state_->graph.overwrites = state_->overwrites;
       state_->graph.consumable = std::move(state_->consumable);
     });
@@ -39,6 +44,7 @@ class LazyGraph {
   struct State {
     std::once_flag once;
     std::string packed;
+    Rename rename;
     bool overwrites = false;
     std::vector<ir::ValueId> consumable;
     ir::Graph graph;

@@ -1,11 +1,15 @@
 #include "compile/stored.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "base/level.h"
 #include "base/log.h"
 #include "compile/stored_generated.h"
 
 namespace fg::compiler {
+
+using capture::Function;
 
 namespace {
 
@@ -64,9 +68,9 @@ void pack_lines(const capture::Lines& lines, format::MetaT& meta) {
 }
 
 // The line that an operation has in this program, by the one it had where it was compiled.
-std::unordered_map<std::string, std::string> lines_now(const format::MetaT& meta,
-                                                       const capture::Lines& lines) {
-  std::unordered_map<std::string, std::string> result;
+using LinesNow = std::unordered_map<std::string, std::string>;
+LinesNow lines_now(const format::MetaT& meta, const capture::Lines& lines) {
+  LinesNow result;
   for (const auto& line : meta.lines) {
     if (line->operation >= lines.places.size()) continue;
     result.emplace(line->text, lines.texts[lines.places[line->operation]]);
@@ -74,8 +78,34 @@ std::unordered_map<std::string, std::string> lines_now(const format::MetaT& meta
   return result;
 }
 
-GraphCallable code_of(const cache::Entry& entry,
-                      const std::unordered_map<std::string, std::string>& lines) {
+// A line that is neither known by its operation nor one of this program says nothing here.
+void rename_lines(ir::Graph& graph, const LinesNow& lines, const Function& function) {
+  const std::vector<std::string>& own = function.trace->tracer.graph.sources;
+  for (std::string& source : graph.sources) {
+    if (auto found = lines.find(source); found != lines.end())
+      source = found->second;
+    else if (std::find(own.begin(), own.end(), source) == own.end())
+      source.clear();
+  }
+  for (ir::Operation& operation : graph.operations) {
+    if (graph.sources[operation.source].empty()) operation.source = 0;
+  }
+}
+
+// Inputs that have a name stand first, in the order of the function.
+LazyGraph::Rename rename_for(LinesNow lines, const Function& function) {
+  return [lines = std::move(lines), &function](ir::Graph& graph) {
+    std::scoped_lock lock(*function.mutex);
+    rename_lines(graph, lines, function);
+    size_t count = std::min(graph.inputs.size(), function.input_roles.size());
+    for (size_t i = 0; i < count; i++) {
+      ir::Role& role = graph.input_roles[i];
+      if (role.kind == function.input_roles[i].kind) role = function.input_roles[i];
+    }
+  };
+}
+
+GraphCallable code_of(const cache::Entry& entry, const LinesNow& lines) {
   auto code = std::make_shared<codegen::Executable>(entry.section("plan"), entry.section("object"));
   code->rename_lines(lines);
   return [code](Tensors inputs) { return code->run(std::move(inputs)); };
@@ -174,14 +204,21 @@ static std::string origin_of(const cache::Entry& entry) {
 }
 
 // As if it had just been compiled.
-static void log_from_cache(const cache::Entry& entry, const char* what) {
+static void log_from_cache(const cache::Entry& entry, const char* what,
+                           const LazyGraph::Rename& rename) {
   if (!logging::enabled(logging::Topic::graph)) return;
   auto text = [&](const char* section) {
     std::string_view packed = entry.section(section);
     return packed.empty() ? std::string() : unpack_text(packed);
   };
-  log_texts({text("joint"), text("partition"), text("guards")}, ", " + origin_of(entry));
-  logging::write<"{}, {}:\n{}">(logging::Topic::graph, what, origin_of(entry), text("graph"));
+  auto renamed = [&](const char* section) {
+    if (entry.section(section).empty()) return std::string();
+    ir::Graph graph = ir::parse_graph(text(section));
+    rename(graph);
+    return graph.text();
+  };
+  log_texts({renamed("joint"), text("partition"), text("guards")}, ", " + origin_of(entry));
+  logging::write<"{}, {}:\n{}">(logging::Topic::graph, what, origin_of(entry), renamed("graph"));
 }
 
 void log_texts(const ForwardTexts& texts, const std::string& from) {
@@ -192,7 +229,7 @@ void log_texts(const ForwardTexts& texts, const std::string& from) {
   logging::write<"partition{}:\n{}">(Topic::graph, from, texts.partition);
 }
 
-Forward load_forward(const cache::Entry& entry, bool record, const capture::Lines& lines) {
+Forward load_forward(const cache::Entry& entry, bool record, const CalledHere& here) {
   format::MetaT meta = meta_of(entry);
   if (!meta.forward) fail(ErrorKind::value, "stored code is that of a backward");
   const format::ForwardT& from = *meta.forward;
@@ -208,23 +245,28 @@ Forward load_forward(const cache::Entry& entry, bool record, const capture::Line
   forward.varies = flags_of(from.varies);
   forward.reached = flags_of(from.reached);
   forward.work = from.work;
-  forward.graph = LazyGraph(std::string(entry.section("graph")), !record, {});
-  forward.run = code_of(entry, lines_now(meta, lines));
+  LinesNow lines = lines_now(meta, here.lines);
+  forward.run = code_of(entry, lines);
+  LazyGraph::Rename rename = rename_for(std::move(lines), here.function);
+  log_from_cache(entry, "forward", rename);
+  forward.graph = LazyGraph(std::string(entry.section("graph")), !record, {}, std::move(rename));
   forward.from = origin_of(entry);
-  log_from_cache(entry, "forward");
   return forward;
 }
 
-Backward load_backward(const cache::Entry& entry, const capture::Lines& lines) {
+Backward load_backward(const cache::Entry& entry, const CalledHere& here) {
   format::MetaT meta = meta_of(entry);
   if (!meta.backward) fail(ErrorKind::value, "stored code is that of a forward");
   Backward backward;
   backward.saved = indices(meta.backward->saved);
   backward.watched = indices(meta.backward->watched);
-  backward.graph = LazyGraph(std::string(entry.section("graph")), false, meta.backward->consumable);
-  backward.run = code_of(entry, lines_now(meta, lines));
+  LinesNow lines = lines_now(meta, here.lines);
+  backward.run = code_of(entry, lines);
+  LazyGraph::Rename rename = rename_for(std::move(lines), here.function);
+  log_from_cache(entry, "backward", rename);
+  backward.graph = LazyGraph(std::string(entry.section("graph")), false, meta.backward->consumable,
+                             std::move(rename));
   backward.from = origin_of(entry);
-  log_from_cache(entry, "backward");
   return backward;
 }
 

@@ -49,8 +49,15 @@ void store_or_count(const cache::Key& key, const Sections& sections, const Stopw
 // FOREGRAD_LOG=graph: what the passes do not log. `from`: the cache, or nothing.
 void log_texts(const ForwardTexts& texts, const std::string& from);
 
-// An Error if the entry is not whole. Errors of what is loaded name `lines`.
-Forward load_forward(const cache::Entry& entry, bool record, const capture::Lines& lines);
-Backward load_backward(const cache::Entry& entry, const capture::Lines& lines);
+// How the program that runs calls what another one may have compiled: its lines, in the order of
+// the graph in the key, and its inputs.
+struct CalledHere {
+  const capture::Lines& lines;
+  const capture::Function& function;  // lives as long as what is loaded
+};
+
+// An Error if the entry is not whole. Graphs and errors of what is loaded have the names of here.
+Forward load_forward(const cache::Entry& entry, bool record, const CalledHere& here);
+Backward load_backward(const cache::Entry& entry, const CalledHere& here);
 
 }  // namespace fg::compiler

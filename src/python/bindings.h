@@ -12,5 +12,6 @@ void add_step(nb::module_& module);
 void add_nn(nb::module_& module);
 void add_compiled(nb::module_& module);
 void add_cache(nb::module_& module);
+void add_watch(nb::module_& module);
 
 }  // namespace fg::python

@@ -1,9 +1,11 @@
 // The cache of compiled code.
 #include "cache/cache.h"
 
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/settings.h"
 #include "python/bindings.h"
 
 namespace fg::python {
@@ -50,6 +52,42 @@ static nb::dict stats() {
 
 namespace {
 
+// By the names of the settings, FOREGRAD_CACHE_...
+nb::dict config_for_python() {
+  cache::Config now = cache::config();
+  nb::dict result;
+  nb::object stores = nb::bool_(now.local);
+  if (now.local != now.remote) stores = nb::str(now.local ? "local" : "remote");
+  result["cache"] = stores;
+  result["cache_dir"] = now.directory;
+  result["cache_size"] = now.size_limit;
+  result["cache_tag"] = now.tag;
+  result["cache_strict"] = now.strict;
+  result["cache_wait"] = now.wait_seconds;
+  result["cache_remote"] = now.remote_url;
+  result["cache_remote_timeout"] = now.remote_seconds;
+  result["cache_key"] = now.shared_key;
+  return result;
+}
+
+// `settings`: all of them, checked.
+void configure(const nb::dict& settings) {
+  cache::Config next = cache::config();
+  auto is = [&](const char* stores) { return settings["cache"].equal(nb::str(stores)); };
+  bool on = settings["cache"].equal(nb::bool_(true));
+  next.local = on || is("local");
+  next.remote = on || is("remote");
+  next.directory = nb::cast<std::string>(settings["cache_dir"]);
+  next.size_limit = nb::cast<uint64_t>(settings["cache_size"]);
+  next.tag = nb::cast<std::string>(settings["cache_tag"]);
+  next.strict = nb::cast<bool>(settings["cache_strict"]);
+  next.wait_seconds = nb::cast<double>(settings["cache_wait"]);
+  next.remote_url = nb::cast<std::string>(settings["cache_remote"]);
+  next.remote_seconds = nb::cast<double>(settings["cache_remote_timeout"]);
+  next.shared_key = nb::cast<std::string>(settings["cache_key"]);
+  cache::configure(next);
+}
+
 // A scope that Python ends when it says, not when it collects the object.
 struct FreshArtifacts {
   std::optional<cache::FreshArtifacts> scope{std::in_place};
@@ -60,7 +98,17 @@ struct FreshArtifacts {
 void add_cache(nb::module_& module) {
   module.def("cache_stats", stats);
   module.def("cache_reset_stats", cache::reset_stats);
-  module.def("cache_clear", cache::clear);
+  module.def("cache_clear", [] {
+    MayRelease released;
+    cache::clear();
+  });
+  module.def("cache_config", config_for_python);
+  module.def("cache_configure", configure);
+  module.def("bytes_of", [](const std::string& text) -> std::optional<uint64_t> {
+    uint64_t bytes = 0;
+    return settings::read_bytes(text, bytes) ? std::optional(bytes) : std::nullopt;
+  });
+  module.attr("CacheError") = nb::borrow(cache_error());
   module.def("cache_save_artifacts", []() -> nb::object {
     std::optional<cache::Artifacts> made = cache::save_artifacts();
     if (!made) return nb::none();

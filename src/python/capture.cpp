@@ -15,6 +15,7 @@
 #include "python/arguments.h"
 #include "python/bindings.h"
 #include "python/face.h"
+#include "python/watch.h"
 
 namespace fg::python {
 
@@ -116,6 +117,7 @@ struct PythonBackend {
   Held compiler;
   compiler::GraphCallable operator()(const ir::Graph& graph) const {
     WithLock lock;
+    Unwatched unwatched;
     nb::list examples;
     for (ir::ValueId input : graph.inputs) {
       examples.append(nb::steal(wrap(ir::abstract_tensor_of(graph.values[input]))));
@@ -170,11 +172,13 @@ struct VersionOf {
   compiler::KernelOptions options;
 
   VersionOf(nb::object body, nb::object arguments, nb::object types, std::vector<std::string> names,
-            nb::object lift, nb::object forward, nb::object backward, const std::string& partition)
+            nb::object lift, nb::object forward, nb::object backward, nb::object inference,
+            const std::string& partition)
       : body{Held(body), Held(types)},
         arguments(tensors_of(arguments.ptr(), "capture")),
         trace{std::move(names), on_lift_of(lift), user_lines()},
-        options{backend_of(forward), backend_of(backward), partition_of(partition)} {
+        options{backend_of(forward), backend_of(backward), backend_of(inference),
+                partition_of(partition)} {
     options.partition_name = partition;
     options.native = is_named(forward, "native");
   }
@@ -275,16 +279,16 @@ void add_capture(nb::module_& module) {
   nb::class_<Version>(module, "Version")
       .def("__init__",
            make_version<nb::object, nb::object, nb::object, std::vector<std::string>, nb::object,
-                        nb::object, nb::object, std::string>,
+                        nb::object, nb::object, nb::object, std::string>,
            nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
            nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
-           nb::arg("partition"))
+           nb::arg("inference").none(), nb::arg("partition"))
       .def_static("cache_key",
                   cache_key<nb::object, nb::object, nb::object, std::vector<std::string>,
-                            nb::object, nb::object, nb::object, std::string>,
+                            nb::object, nb::object, nb::object, nb::object, std::string>,
                   nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
                   nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
-                  nb::arg("partition"))
+                  nb::arg("inference").none(), nb::arg("partition"))
       .def_prop_ro("runs_code_of_user", &Version::runs_code_of_user)
       .def("check_gradient",
            [](Version& self, nb::object inputs) {
@@ -325,6 +329,7 @@ void add_capture(nb::module_& module) {
   module.def("explain", explain);
   module.def("check_backend", [](const std::string& name) { (void)compiler::backend_named(name); });
   module.def("count_capture", compiler::count_capture);
+  module.def("reset_counters", compiler::reset_counters);
   module.def("count_eager", compiler::count_eager);
   module.def("is_capturing", [] { return modes.interpreter != nullptr; });
 }

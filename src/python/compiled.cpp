@@ -113,6 +113,7 @@ PyObject* reduce(PyObject* self, PyObject*) { return PyObject_GetAttrString(self
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(CompiledObject, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(CompiledObject, dict), READONLY, nullptr},
+    {"_refused", T_OBJECT, offsetof(CompiledObject, refused), 0, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(CompiledObject, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},

@@ -34,4 +34,5 @@ NB_MODULE(_C, module) {
   add_nn(module);
   add_compiled(module);
   add_cache(module);
+  add_watch(module);
 }

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "cache/unusable.h"
 
 namespace fg::python {
 
@@ -29,11 +30,20 @@ static PyObject* exception_of(ErrorKind kind) {
   }
 }
 
+PyObject* cache_error() {
+  static PyObject* type = PyErr_NewExceptionWithDoc("foregrad._C.CacheError",
+                                                    "What the cache cannot do, in strict mode.",
+                                                    PyExc_RuntimeError, nullptr);
+  return type;
+}
+
 void set_error() noexcept {
   try {
     throw;
   } catch (nb::python_error& error) {
     error.restore();
+  } catch (const cache::StrictError& error) {
+    PyErr_SetString(cache_error(), error.what());
   } catch (const Error& error) {
     PyErr_SetString(exception_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {

@@ -14,6 +14,9 @@ namespace fg::python {
 // Sets the Python error for the C++ exception being handled.
 void set_error() noexcept;
 
+// What an Error of the cache in strict mode is in Python; borrowed.
+PyObject* cache_error();
+
 // Calls f at the boundary to Python: an exception becomes a Python error and the result `failed`.
 template <class F, class R = std::invoke_result_t<F>>
 R guarded(const F& f, R failed = {}) noexcept {

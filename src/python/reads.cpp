@@ -29,7 +29,8 @@ constexpr std::pair<std::string_view, How> kHows[] = {{"item", How::item},
                                                       {"length", How::length},
                                                       {"keys", How::keys},
                                                       {"bytes", How::bytes},
-                                                      {"elements", How::elements}};
+                                                      {"elements", How::elements},
+                                                      {"misses", How::misses}};
 constexpr std::pair<std::string_view, Expected> kExpected[] = {
     {"same", Expected::same},     {"tensor", Expected::tensor}, {"bits", Expected::bits},
     {"moving", Expected::moving}, {"value", Expected::value},   {"each", Expected::each}};
@@ -103,6 +104,8 @@ PyObject* read_raw(How how, PyObject* holder, PyObject* key) {
       return PyBytes_FromObject(holder);
     case How::elements:
       return elements_of(holder);
+    case How::misses:
+      return nb::object(nb::handle(holder).attr("cache_info")().attr("misses")).release().ptr();
     case How::code:
       return Py_NewRef(PyFunction_GET_CODE(holder));
     case How::defaults:

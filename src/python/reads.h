@@ -18,6 +18,7 @@ struct Read {
     keys,             // of a dictionary, members of a set; in order
     bytes,            // of a bytearray
     elements,         // of a numpy array, with its type and shape
+    misses,           // of a functools.lru_cache: how often it called its function
     code,             // of a function
     defaults,         // of a function
     keyword_defaults  // of a function

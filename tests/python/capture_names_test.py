@@ -110,3 +110,32 @@ def test_pictures_and_listings_show_the_names():
     f = fg.compiler.aot_function(lambda t: t["x1"] * w, show)
     f({"x1": plain(3)}).sum().backward()
     assert "\"t['x1']\"" in found[0] and '"free w"' in found[0]
+
+
+def written(file, x, w, above):
+    """The same function with other names, in another place."""
+    source = (f"def f({x}, {w}):\n    {x} = {x}.sin()\n"
+              f"    return ({x} @ {w}).exp().sum()\n")
+    source = "\n" * above + source
+    variables = {}
+    exec(compile(source, file, "exec"), variables)
+    return variables["f"]
+
+
+def graphs_of(function):
+    compiled = fg.compile(function, fullgraph=True)
+    x, w = fg.ones(2, 3, requires_grad=True), fg.ones(3, 2, requires_grad=True)
+    compiled(x, w).backward()
+    return {title: graph.code for title, graph in compiled.graphs().items()}
+
+
+def test_code_from_the_cache_has_the_lines_and_names_of_the_program_that_runs(tmp_path):
+    one, other = written("one.py", "x", "w", 0), written("other.py", "image", "weight", 7)
+    with fg.compiler.config.patch(cache=False):
+        expected = graphs_of(other)
+    assert "other.py:9" in expected["forward"] and '"image"' in expected["forward"]
+    with fg.compiler.config.patch(cache=True, cache_dir=tmp_path):
+        assert "one.py:3" in graphs_of(one)["forward"]
+        found = graphs_of(other)
+        assert fg.compiler.cache_stats()["hits"] == 2, "a forward and a backward"
+    assert found == expected

@@ -1,5 +1,7 @@
 """Gradients: backward, grad, custom functions, the graph and its modes."""
 
+import warnings
+
 from foregrad import _C
 from foregrad.autograd import function, graph  # noqa: F401
 from foregrad.autograd._modes import (  # noqa: F401
@@ -41,6 +43,10 @@ _C.Tensor.backward = _backward_of_tensor
 def grad(outputs, inputs, grad_outputs=None, retain_graph=None, create_graph=False,
          only_inputs=True, allow_unused=None, is_grads_batched=False, materialize_grads=False):
     """The gradients of the outputs with respect to the inputs, as a tuple."""
+    if not only_inputs:
+        warnings.warn("only_inputs argument is deprecated and is ignored now (defaults to True). "
+                      "To accumulate gradient for other parts of the graph, please use "
+                      "foregrad.autograd.backward.", FutureWarning, stacklevel=2)
     names = None
     if isinstance(inputs, dict):
         names, inputs = tuple(inputs), inputs.values()

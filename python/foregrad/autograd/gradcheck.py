@@ -34,13 +34,25 @@ def _run(check, raise_exception):
         raise GradcheckError(str(error)) from None
 
 
+def _refuse(name, **others):
+    """Options that are not here yet, where they are not what they are by default."""
+    for option, other in others.items():
+        if other:
+            raise NotImplementedError(f"{name}: {option} is not here yet; leave it out")
+
+
 def gradcheck(func, inputs, *, eps=1e-6, atol=1e-5, rtol=1e-3, raise_exception=True,
               nondet_tol=0.0, check_undefined_grad=True, check_grad_dtypes=False,
               check_batched_grad=False, check_batched_forward_grad=False, check_forward_ad=False,
               check_backward_ad=True, fast_mode=False, masked=None):
-    """Checks first derivatives of func at the inputs, which should be float64."""
+    """Checks first derivatives of func at the inputs, which should be float64.
+
+    fast_mode changes nothing: every derivative is checked.
+    """
     if check_forward_ad or check_batched_grad or check_batched_forward_grad:
         raise NotImplementedError("gradcheck: forward mode and batched gradients are not here yet")
+    _refuse("gradcheck", check_grad_dtypes=check_grad_dtypes, masked=masked,
+            check_backward_ad=not check_backward_ad)
     call, tensors = _prepare(func, inputs)
     return _run(lambda: _C._gradcheck(call, tensors, eps, atol, rtol, nondet_tol,
                                       check_undefined_grad), raise_exception)
@@ -53,6 +65,9 @@ def gradgradcheck(func, inputs, grad_outputs=None, *, eps=1e-6, atol=1e-5, rtol=
     """Checks second derivatives of func at the inputs."""
     if check_fwd_over_rev or check_batched_grad:
         raise NotImplementedError("gradgradcheck: forward mode and batches are not here yet")
+    _refuse("gradgradcheck", check_grad_dtypes=check_grad_dtypes, masked=masked,
+            gen_non_contig_grad_outputs=gen_non_contig_grad_outputs,
+            check_rev_over_rev=not check_rev_over_rev)
     call, tensors = _prepare(func, inputs)
     if grad_outputs is None:
         grad_outputs = ()

@@ -1,22 +1,43 @@
 """Captured functions: compile(), and what it is made of."""
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ContextDecorator
 from os import PathLike
 from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from foregrad import Tensor
+from foregrad.compiler import cache as cache
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
 
-__all__ = ["CaptureError", "Compiled", "compile", "counters", "aot_function", "aot_module",
+__all__ = ["CacheError", "CaptureError", "Compiled", "cache", "compile", "config", "counters",
+           "reset", "aot_function", "aot_module",
            "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
            "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
            "SGD", "Adam", "AdamW", "CompiledStep", "compile_step", "cache_key", "cache_stats",
            "fresh_cache_artifacts", "load_cache_artifacts", "save_cache_artifacts"]
 
 class CaptureError(RuntimeError): ...
+class CacheError(RuntimeError): ...
+
+class Config:
+    cache: bool | str
+    cache_dir: str
+    cache_size: int | str
+    cache_tag: str
+    cache_strict: bool
+    cache_wait: float
+    cache_remote: str
+    cache_remote_timeout: float
+    cache_key: str
+    max_versions: int
+    def patch(self, name: str | dict[str, Any] | None = None, value: Any = None, /,
+              **changes: Any) -> ContextDecorator: ...
+
+config: Config
+
+def reset() -> None: ...
 
 class Counters:
     captured: int

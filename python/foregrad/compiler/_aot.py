@@ -2,7 +2,7 @@
 
 import functools
 
-from foregrad.compiler._compile import Compiled, CompiledObject, callable_of
+from foregrad.compiler._compile import Compiled, callable_of
 
 
 def nop(graph, example_inputs):
@@ -58,6 +58,23 @@ def _partition_name(partition_fn):
                     "one's own is not here yet")
 
 
+_WHY_NOT = {
+    "dynamic": "every new size is a version of its own",
+    "disable_functionalization": "graphs are always functional",
+    "keep_inference_input_mutations": "graphs never write to their inputs; calls do that",
+    "num_params_buffers": "no input is treated as another one",
+    "enable_log": "FOREGRAD_LOG=graph alone decides what is logged",
+}
+
+
+def _refuse(**others):
+    """Options that are not what they are by default."""
+    for option, other in others.items():
+        if other:
+            raise NotImplementedError(f"aot_function: {option} is not here: {_WHY_NOT[option]}; "
+                                      "leave it out")
+
+
 def aot_function(fn, fw_compiler, bw_compiler=None, partition_fn=default_partition,
                  decompositions=None, num_params_buffers=0, keep_inference_input_mutations=False,
                  inference_compiler=None, *, dynamic=False, enable_log=True,
@@ -65,19 +82,26 @@ def aot_function(fn, fw_compiler, bw_compiler=None, partition_fn=default_partiti
     """`fn` captured ahead of time: compilers get its forward and backward graphs.
 
     What cannot be captured is an error. A compiler is called with a graph and example inputs, and
-    returns what runs in its place.
+    returns what runs in its place: inference_compiler that of a call without gradients, where there
+    is one, and fw_compiler all other forwards. Graphs are functional, have the sizes of a call, and
+    do not write to their inputs.
     """
+    _refuse(dynamic=dynamic, disable_functionalization=disable_functionalization,
+            keep_inference_input_mutations=keep_inference_input_mutations,
+            num_params_buffers=num_params_buffers, enable_log=not enable_log)
     if decompositions:
         raise NotImplementedError("aot_function: decompositions are not here yet; graphs are made "
                                   "of primitives already")
     return callable_of(Compiled(fn, fullgraph=True, forward=fw_compiler,
                                 backward=bw_compiler or fw_compiler,
-                                partition=_partition_name(partition_fn)))
+                                partition=_partition_name(partition_fn),
+                                inference=inference_compiler))
 
 
 def aot_module(mod, *args, **kwargs):
     """As aot_function, for an object with forward and parameters."""
-    return CompiledObject(mod, aot_function(mod, *args, **kwargs))
+    from foregrad.compiler._module import object_of
+    return object_of(mod, aot_function(mod, *args, **kwargs))
 
 
 def aot_module_simplified(mod, args, fw_compiler, bw_compiler=None,

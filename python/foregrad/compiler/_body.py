@@ -4,12 +4,9 @@ from foregrad import _C
 from foregrad.compiler._names import as_text
 from foregrad.compiler._numbers import Swap, TracedFloat
 from foregrad.compiler._sources import Snapshot
+from foregrad.compiler._watch import CaptureError
 
 Tensor = _C.Tensor
-
-
-class CaptureError(RuntimeError):
-    """A function cannot be captured; it can still run eagerly."""
 
 
 class Lift:

@@ -10,32 +10,17 @@ from _thread import RLock  # threading, which has it too, takes longer to load
 
 from foregrad import _C
 from foregrad.compiler._body import Body, CaptureError, Lift
+from foregrad.compiler._config import config
+from foregrad.compiler._counters import counters  # noqa: F401
+from foregrad.compiler._known import is_followed
 from foregrad.compiler._names import input_names, object_names
 from foregrad.compiler._numbers import Fixed
 from foregrad.compiler._sources import Snapshot
+from foregrad.compiler._watch import Watch
 
 Tensor = _C.Tensor
-MAX_VERSIONS = 8
 # When Python uses a version, beside what its tensors must look like.
 CONDITIONS = ["numbers, texts and objects that the function reads are what they were"]
-
-
-class Counters:
-    """How often functions were captured, ran as captured code, or eagerly and why."""
-
-    captured = property(lambda self: _C.capture_counters()[0])
-    calls = property(lambda self: _C.capture_counters()[1])
-    eager = property(lambda self: _C.capture_counters()[2])
-    reasons = property(lambda self: _C.capture_counters()[3])
-    interpreted = property(lambda self: _C.capture_counters()[4])
-    seconds = property(lambda self: _C.capture_counters()[5])  # until versions were ready
-
-    def __repr__(self):
-        return (f"Counters(captured={self.captured}, calls={self.calls}, eager={self.eager}, "
-                f"interpreted={self.interpreted}, reasons={self.reasons})")
-
-
-counters = Counters()
 
 
 class Call:
@@ -54,6 +39,25 @@ class Call:
                     struct.pack(f"{len(constants)}d", *constants))  # NaN and both zeros
 
 
+_everything = weakref.WeakSet()  # that was compiled
+
+
+def reset():
+    """Forgets what was compiled in this process, and counts anew; the cache stays as it is.
+
+    Functions are captured again when they are called next. Calls whose backward is still to come
+    keep what they need.
+    """
+    for compiled in list(_everything):
+        compiled.forget()
+    _C.reset_counters()
+    _C.cache_reset_stats()
+
+
+class CaptureAgain(Exception):
+    """A function runs code that was not looked into, and now will be."""
+
+
 class Compiled:
     """The versions of one function, and how more of them are made.
 
@@ -62,17 +66,32 @@ class Compiled:
     """
 
     def __init__(self, function, fullgraph=False, forward=None, backward=None,
-                 partition="default"):
+                 partition="default", inference=None):
         self.function = function
         self.fullgraph = fullgraph
         self.forward, self.backward, self.partition = forward, backward, partition
+        self.inference = inference  # the compiler of calls without gradients; None: forward
         self.entries = []
         self.refused = None  # why it runs eagerly from now on
         self.fixed = Fixed()  # floats among the arguments that are constants
+        # Functions that it calls in ways that the snapshot does not see, and names in such.
+        self.followed, self.mentioned = [], set()
         self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # what differed from the versions that are there
         self.changed_places = []
         self.lock = RLock()
+        self.callable = lambda: None  # what is called in the place of the function
+        _everything.add(self)
+
+    def forget(self):
+        """Forgets all versions, and what was learned from them."""
+        with self.lock:
+            del self.entries[:]
+            self.refused, self.changed, self.changed_places = None, "", []
+            for learned in (self.fixed, self.moving, self.asked, self.mentioned, self.followed):
+                learned.clear()
+            if (made := self.callable()) is not None:
+                made._refused = None
 
     def miss(self, *args, **kwargs):
         """A call for which no version was found."""
@@ -90,6 +109,12 @@ class Compiled:
             return self.function(*args, **kwargs)
         entry, inputs = found
         return entry(inputs)
+
+    @property
+    def options(self):
+        """What it was made with, beside the function."""
+        return {"fullgraph": self.fullgraph, "forward": self.forward, "backward": self.backward,
+                "partition": self.partition, "inference": self.inference}
 
     @property
     def versions(self):
@@ -139,9 +164,9 @@ class Compiled:
         return again
 
     def capture(self, call):
-        keys = [entry.key for entry in self.entries]
-        if keys.count(call.key) >= MAX_VERSIONS or len(set(keys)) >= MAX_KEYS:
-            self.refuse(f"{_name(self.function)} was captured {MAX_VERSIONS} times and the call "
+        keys, most = [entry.key for entry in self.entries], config.max_versions
+        if keys.count(call.key) >= most or len(set(keys)) >= MAX_KEYS:
+            self.refuse(f"{_name(self.function)} was captured {most} times and the call "
                         f"differs again: {self.changed or 'other constants'}; it runs eagerly from "
                         "now on")
             return None
@@ -149,8 +174,10 @@ class Compiled:
         try:
             _C.take_asked_inputs()
             entry, inputs = self.make(call)
+        except _C.CacheError:  # in strict mode
+            raise
         except Exception as error:
-            if self.learn(call):
+            if isinstance(error, CaptureAgain) or self.learn(call):
                 self.again = True
                 return None
             if self.fullgraph:
@@ -179,7 +206,8 @@ class Compiled:
     def snapshot(self, call):
         """What the function reads beside its arguments."""
         names = {id(thing): name for thing, name in object_names(self.function, call.arguments)}
-        snapshot = Snapshot([self.function, *call.given.objects], self.moving, names)
+        roots = [self.function, *call.given.objects, *self.followed]
+        snapshot = Snapshot(roots, self.moving, names, self.mentioned)
         self.order = list(snapshot.places)
         return snapshot
 
@@ -227,6 +255,10 @@ class Compiled:
                 try:
                     _C.take_asked_inputs()
                     return self.make_key(call)
+                except CaptureAgain:
+                    continue
+                except _C.CacheError:
+                    raise
                 except Exception:
                     if not self.learn(call):
                         raise
@@ -244,9 +276,15 @@ class Compiled:
         results = []
         body = Body(self.function, call, results, snapshot.places)
         names = input_names(self.function, call.arguments, call.fixed, snapshot.float_names)
-        made = make(body, inputs, [type(tensor) for tensor in inputs], names,
-                    Lift(snapshot.tensors, snapshot.tensor_names), self.forward, self.backward,
-                    self.partition)
+        with Watch(snapshot) as watch:
+            made = make(body, inputs, [type(tensor) for tensor in inputs], names,
+                        Lift(snapshot.tensors, snapshot.tensor_names), self.forward,
+                        self.backward, self.inference, self.partition)
+        more, names = watch.missed(), watch.mentioned()
+        if more or names or watch.loaded():
+            self.followed += more
+            self.mentioned |= names
+            raise CaptureAgain
         return made, results[0]
 
     def refuse_call(self, error):
@@ -277,7 +315,7 @@ def _line_of(error):
     line, traceback = "", error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
-        if not file.startswith(_PACKAGE):
+        if is_followed(file):
             line = f" ({file}:{traceback.tb_lineno})"
         traceback = traceback.tb_next
     return line
@@ -318,51 +356,11 @@ def callable_of(compiled):
     updated = functools.WRAPPER_UPDATES if isinstance(function, types.FunctionType) else ()
     made = functools.update_wrapper(_C.compiled_function(compiled), function, updated=updated)
     made.compiled = compiled
+    compiled.callable = weakref.ref(made)
     made.explain, made.graphs = compiled.explain, compiled.graphs
     made.cache_key = compiled.cache_key
     made._captured_function = function  # what another function that calls this one reads
     return made
-
-
-class CompiledObject:
-    """An object whose calls are captured; everything else is that of the object."""
-
-    def __init__(self, original, compiled):
-        object.__setattr__(self, "_orig_mod", original)
-        object.__setattr__(self, "_compiled", compiled)
-
-    def __call__(self, *args, **kwargs):
-        return self._compiled(*args, **kwargs)
-
-    def explain(self, path=None):
-        return self._compiled.explain(path)
-
-    def graphs(self):
-        return self._compiled.graphs()
-
-    def cache_key(self, *args, **kwargs):
-        return self._compiled.cache_key(*args, **kwargs)
-
-    def __getattr__(self, name):
-        return getattr(self._orig_mod, name)
-
-    def __setattr__(self, name, value):
-        setattr(self._orig_mod, name, value)
-
-    def __repr__(self):
-        return f"compiled({self._orig_mod!r})"
-
-    def __deepcopy__(self, memo):
-        compiled = self._compiled.compiled
-        from copy import deepcopy
-        original = deepcopy(self._orig_mod, memo)
-        again = Compiled(original, compiled.fullgraph, compiled.forward, compiled.backward,
-                         compiled.partition)
-        return CompiledObject(original, callable_of(again))
-
-    @property
-    def _captured_function(self):
-        return self._orig_mod
 
 
 # PyTorch's names of back ends that do what ours do.
@@ -377,6 +375,24 @@ def _backends(backend):
     return backend, backend
 
 
+_MODES = (None, "default", "reduce-overhead", "max-autotune", "max-autotune-no-cudagraphs")
+
+
+def _check_options(dynamic, mode, options):
+    if mode is not None and options is not None:
+        raise RuntimeError("Either mode or options can be specified, but both can't be specified "
+                           "at the same time.")
+    if dynamic:
+        raise NotImplementedError("compile: dynamic=True is not here yet: every new size is a "
+                                  "version of its own; leave it out")
+    if mode not in _MODES:
+        raise RuntimeError(f"compile: unrecognized mode {mode!r}; expected one of {_MODES[1:]}, "
+                           "which all mean the same here")
+    if options:
+        raise RuntimeError(f"compile: unexpected option {next(iter(options))!r}; there are none "
+                           "here, see foregrad.compiler.config")
+
+
 def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=None, options=None,
             disable=False):
     """Makes a function, a method or an object with `forward` run as captured code.
@@ -385,9 +401,10 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
     captured. What cannot be captured runs eagerly, with one warning, unless fullgraph is True.
     backend: 'native' (compiled code, the default), 'interpreter' (the eager kernels one by one), or
     a compiler as aot_function takes it.
-    dynamic, mode and options are taken as PyTorch takes them and change nothing: every new size is
-    a version of its own, and there is one way to compile.
+    dynamic: None or False, because every new size is a version of its own. mode: a name of
+    PyTorch's, of which all mean the one way to compile that there is. options: none are known.
     """
+    _check_options(dynamic, mode, options)
     if model is None:
         return functools.partial(compile, fullgraph=fullgraph, dynamic=dynamic, backend=backend,
                                  mode=mode, options=options, disable=disable)
@@ -395,7 +412,8 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
         return model
     if hasattr(model, "forward") and not isinstance(model, type) and callable(model):
         compiled = Compiled(model, fullgraph, *_backends(backend))
-        return CompiledObject(model, callable_of(compiled))
+        from foregrad.compiler._module import object_of
+        return object_of(model, callable_of(compiled))
     if not callable(model):
         raise TypeError(f"compile: expected a function or an object with forward, got "
                         f"{type(model).__name__}")

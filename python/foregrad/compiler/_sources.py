@@ -8,18 +8,32 @@ are a flat list: objects on the way must be the same ones, so each read knows fr
 
 import collections
 import functools
+import operator
+import sys
 import types
 
 from foregrad import _C
+from foregrad.compiler._code import codes_in, modules_in, names_in
+from foregrad.compiler._known import (
+    generator_of,
+    is_impure,
+    is_library,
+    name_of,
+    unknown_native,
+)
 
 Tensor = _C.Tensor
 _VALUES = (int, float, bool, str, bytes, complex, type(None), type(Ellipsis), range, _C.dtype)
+_PLAIN = frozenset(_VALUES)
 _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
-           types.MethodDescriptorType, types.GetSetDescriptorType, types.CodeType,
-           types.MappingProxyType)
+           types.MethodDescriptorType, types.GetSetDescriptorType, types.CodeType)
+_VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
+_MEMORY = type(functools.lru_cache(len))
+_GETTERS = (operator.attrgetter, operator.methodcaller)
+_CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 # Names that reach attributes whose names the code does not mention.
 _REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
-                "__getattribute__", "__getattr__"}
+                "__getattribute__", "__getattr__", "attrgetter", "methodcaller"}
 # What runs when an object is made, not when it is used; and names that reach an object's class.
 _MAKES = {"__init__", "__new__"}
 _REACHES_CLASS = {"type", "__class__"} | _REACHES_ALL
@@ -53,7 +67,14 @@ def _is_ours(value):
     return isinstance(module, str) and module.partition(".")[0] == "foregrad"
 
 
+def _is_data(value):
+    """Whether a variable that code reaches by a computed name may be a number, or holds some."""
+    return isinstance(value, (Tensor, list, tuple, dict, set)) or _is_value(value)
+
+
 def _is_value(value):
+    if type(value) in _PLAIN:
+        return True
     if type(value) is tuple or type(value) is frozenset:
         return all(_is_value(item) and type(item) is not float for item in value)
     return isinstance(value, _VALUES)
@@ -62,29 +83,39 @@ def _is_value(value):
 class Snapshot:
     """What functions and objects read now. `reads` reads it again.
 
-    Floats at `moving` places are not compared: they are inputs. `names` are those of roots, by id.
+    Floats at `moving` places are not compared: they are inputs. `names` are those of roots, by id;
+    `mentioned` are names that more code mentions.
     """
 
-    def __init__(self, roots, moving=(), names=None):
+    def __init__(self, roots, moving=(), names=None, mentioned=()):
         self._roots, self._moving, names = roots, moving, names or {}
-        self.names = set()
+        self.names = set(mentioned)
         count = -1
         while count != len(self.names):  # a name may make more code reachable, which has more names
             count = len(self.names)
             self._reads, self._seen, self._queue = [], {}, list(roots)
             self._originals, self.places = [], {}
+            self.codes, self.unloaded = {}, False
+            self.generators, self.memories = [], []  # of numpy; of functools.lru_cache
+            self.impure = set()  # names of native functions whose calls are refused
+            self.unseen = {}  # names of native functions and types whose calls are not seen
+            # Found by code of Python's own library; refused, unless that alone found it.
+            self._library, self._problems, self._in_library = set(), [], False
             self._paths = {id(root): names.get(id(root), "self") for root in roots}
             self._prefixes = {}  # of dictionaries whose keys are names
             self.tensor_names, self.float_names = [], []
             while self._queue:
                 self._visit(self._queue.pop())
+        for value, why in self._problems:
+            if id(value) not in self._library:
+                raise Unreadable(why)
         self.reads = _C.Reads(self._reads)
-        del self._queue, self._paths, self._prefixes, self._reads
+        del self._queue, self._paths, self._prefixes, self._reads, self._problems
         self.tensors, self.floats = self.reads.again()
 
     def holds_abstract(self):
         """Whether a tensor of the function that was captured is still reached from outside."""
-        after = Snapshot(self._roots)
+        after = Snapshot(self._roots, mentioned=self.names)
         return any(_C.is_abstract(tensor) for tensor in after.tensors)
 
     def restore(self):
@@ -111,6 +142,10 @@ class Snapshot:
 
     def _go_on(self, value, path):
         self._paths.setdefault(id(value), path)
+        if self._in_library:
+            self._library.add(id(value))
+        else:
+            self._library.discard(id(value))
         self._queue.append(value)
 
     # ---- what is read
@@ -118,7 +153,9 @@ class Snapshot:
     def _add(self, how, holder, key=None):
         value = _C.read(how, holder, key)
         expected = "same", value
-        if isinstance(value, Tensor):
+        if type(value) in _PLAIN and type(value) is not float:
+            expected = "value", value
+        elif isinstance(value, Tensor):
             expected = "tensor", None
             self.tensor_names.append(self._name(how, holder, key))
         elif type(value) is float and (how, id(holder), key) in self._moving:
@@ -132,62 +169,126 @@ class Snapshot:
         elif _is_value(value):
             expected = "value", value
         elif value is not _C.MISSING:
+            if is_impure(value):
+                self._note_impure(value, how, holder, key)
             self._go_on(value, self._name(how, holder, key))
         self._reads.append((how, holder, key, *expected))
 
+    def _note_impure(self, value, how, holder, key):
+        """Its calls are seen, unless native code makes them: what is handed to such is refused."""
+        if how == "item" or (how == "entry" and id(holder) not in self._prefixes):
+            self._problems.append((value, "the function reads a container with "
+                                   f"{name_of(value)}, which may give something else at every "
+                                   "call; call it outside and pass the result"))
+        self.impure.add(self._name(how, holder, key).rpartition(" ")[2].rpartition(".")[2])
+
     def _visit(self, value):
-        if id(value) in self._seen or isinstance(value, Tensor) or _is_value(value):
+        if id(value) in self._seen or _is_value(value) or isinstance(value, Tensor):
             return
         self._seen[id(value)] = value
+        self._in_library = id(value) in self._library
         if isinstance(value, _OPAQUE):
             of = getattr(value, "__self__", None)
-            if isinstance(of, (type, list, dict, set)):  # the apply of a Function, a list's index
-                self._go_on(of, "self")
-            return
-        if isinstance(value, types.FunctionType):
+            native = isinstance(of, type) and not _C.is_python_class(of)  # of its __new__
+            if not native and not isinstance(of, types.ModuleType):
+                self._go_on(of, "self")  # the apply of a Function, a list's index
+        elif isinstance(value, types.FunctionType):
             self._visit_function(value)
-        elif isinstance(value, types.MethodType):
+        elif isinstance(value, types.ModuleType):
+            self._visit_module(value)
+        elif hasattr(value, "_captured_function"):
+            self._go_on(value._captured_function, self._paths.get(id(value), "self"))
+        elif not self._visit_callable(value) and not self._visit_container(value):
+            self._visit_object(value)
+
+    def _visit_callable(self, value):
+        """What calls something else; False: it is none of those."""
+        if isinstance(value, types.MethodType):
             self._queue.append(value.__func__)
             self._go_on(value.__self__, "self")
         elif isinstance(value, functools.partial):
+            if is_impure(value.func):
+                self._note_impure(value.func, "item", value, 0)
             self._queue.append(value.func)
             self._go_on(value.args, "args")
             self._go_on(value.keywords, "kwargs")
         elif isinstance(value, (staticmethod, classmethod)):
             self._queue.append(value.__func__)
         elif isinstance(value, property):
-            self._queue += [value.fget]
-        elif isinstance(value, (list, tuple, collections.deque)):
+            self._queue.append(value.fget)
+        elif isinstance(value, _MEMORY):
+            self.memories.append(value)
+            self._add("misses", value)
+            self._queue.append(value.__wrapped__)
+        else:
+            return False
+        return True
+
+    def _visit_container(self, value):
+        """What has items, and may have attributes too; False: it is none of those."""
+        if isinstance(value, (list, tuple, collections.deque)):
             self._originals.append((value, list(value)))
             self._add("length", value)
             for i in range(len(value)):
                 self._add("item", value, i)
+        elif value is sys.modules or value is sys.stdout or value is sys.stderr:
+            return True  # code of the user that runs must not mention the first; others are written
         elif isinstance(value, dict):
             self._originals.append((value, dict(value)))
             self._visit_dict(value, value)
+        elif isinstance(value, types.MappingProxyType):
+            self._visit_dict(value, value)
+        elif isinstance(value, _VIEWS):
+            self._go_on(value.mapping, "mapping")
         elif isinstance(value, (set, frozenset)):
             self._originals.append((value, set(value)))
             self._visit_keys(value)
-        elif isinstance(value, bytearray):
-            self._add("bytes", value)
+        elif isinstance(value, (bytearray, memoryview)) or type(value).__module__ == "array":
+            self._visit_bytes(value)
         elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
             self._visit_array(value)
-        elif hasattr(value, "_captured_function"):
-            self._go_on(value._captured_function, self._paths.get(id(value), "self"))
-        elif isinstance(value, (types.GeneratorType, map, filter, zip, enumerate)):
-            raise Unreadable(f"the function reads a {type(value).__name__}, which changes when it "
-                             "is read; pass a list")
-        elif isinstance(value, types.ModuleType):
-            if value.__name__.partition(".")[0] != "foregrad":
-                self._prefixes.setdefault(id(value.__dict__), f"{value.__name__}.")
-                self._visit_dict(value.__dict__, self.names & value.__dict__.keys(), part=True)
+        elif isinstance(value, getattr(sys.modules.get("logging"), "Logger", ())):
+            self._visit_logger(value)
+            return True
         else:
+            return False
+        if hasattr(value, "__dict__"):  # of a subclass
             self._visit_object(value)
+        return True
+
+    def _visit_logger(self, value):
+        """What decides whether it writes; to where is of no interest."""
+        self._add("entry", value.manager.__dict__, "_disable")
+        while value is not None:
+            self._add("entry", value.__dict__, "level")
+            self._add("entry", value.__dict__, "disabled")
+            value = value.parent
+
+    def _visit_bytes(self, value):
+        if memoryview(value).nbytes <= 4096:
+            self._add("bytes", value)
+        else:
+            self._problems.append((value, f"the function reads a large {type(value).__name__}; "
+                                   "make it a tensor"))
+
+    def _visit_module(self, value):
+        if value.__name__.partition(".")[0] == "foregrad":
+            return
+        self._prefixes.setdefault(id(value.__dict__), f"{value.__name__}.")
+        names = self.names & value.__dict__.keys()
+        library = (is_library(getattr(value, "__file__", None) or "")
+                   or value.__name__ in sys.builtin_module_names)
+        if self.names & _REACHES_ALL and not library:
+            names |= {name for name, held in list(value.__dict__.items())
+                      if not name.startswith("__") and _is_data(held)}
+        self._visit_dict(value.__dict__, names, part=True)
 
     def _visit_array(self, value):
-        if value.nbytes > 4096:
-            raise Unreadable("the function reads a large numpy array; make it a tensor")
-        self._add("elements", value)
+        if value.nbytes <= 4096:
+            self._add("elements", value)
+        else:
+            self._problems.append((value, "the function reads a large numpy array; make it a "
+                                   "tensor"))
 
     def _visit_dict(self, value, keys, part=False):
         if not part:
@@ -201,28 +302,43 @@ class Snapshot:
             if isinstance(key, Tensor):
                 raise Unreadable("the function reads a dictionary or set whose keys are tensors; "
                                  "use a list of pairs")
-            self._queue.append(key)  # which may have attributes
-
-    def _names_of(self, code):
-        names = set(code.co_names)
-        for constant in code.co_consts:
-            if isinstance(constant, types.CodeType):
-                names |= self._names_of(constant)
-        return names
+            if type(key) is not str:
+                self._queue.append(key)  # which may have attributes
 
     def _visit_function(self, value):
         if _is_ours(value):
             return
-        names = self._names_of(value.__code__)
+        code, variables = value.__code__, value.__globals__
+        for cell, name in zip(value.__closure__ or (), code.co_freevars):
+            self._paths[id(cell)] = f"free {name}"
+            self._add("cell", cell)
+        self._prefixes[id(variables)] = "global "
+        if is_library(code.co_filename):
+            return self._visit_library(code, variables)
+        names = self._names_of(code, variables)
         self.names |= names
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
             self._add("attribute", value, name)
-        for cell, name in zip(value.__closure__ or (), value.__code__.co_freevars):
-            self._paths[id(cell)] = f"free {name}"
-            self._add("cell", cell)
-        self._prefixes[id(value.__globals__)] = "global "
-        for name in names & value.__globals__.keys():
-            self._add("entry", value.__globals__, name)
+        for name in names & variables.keys():
+            self._add("entry", variables, name)
+
+    def _visit_library(self, code, variables):
+        """A function of Python's own library. Its code is not followed: what it calls is seen when
+        it runs, and the names that it mentions then are given to the next snapshot."""
+        self._in_library = True
+        for name in set(code.co_names) & variables.keys():
+            if not isinstance(variables[name], _CODE):
+                self._add("entry", variables, name)
+
+    def _names_of(self, code, variables):
+        names = set()
+        for one in codes_in(code):
+            self.codes[id(one)] = one
+            names |= names_in(one)
+            for module in modules_in(one, variables):
+                self.unloaded |= module is None
+                self._queue.append(module)
+        return names
 
     def _name_members(self, attributes):
         """What a module holds is called as an attribute of the module."""
@@ -232,6 +348,7 @@ class Snapshot:
 
     def _visit_object(self, value):
         kind = value if isinstance(value, type) else type(value)
+        self._check_native(value, kind)
         for more in getattr(kind, "_read_when_captured", ()):
             self._queue.append(more)
         attributes = getattr(value, "__dict__", None)
@@ -239,7 +356,8 @@ class Snapshot:
             self._originals.append((attributes, dict(attributes)))
             self._prefixes[id(attributes)] = f"{self._paths.get(id(value), '?')}."
             self._name_members(attributes)
-            everything = self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
+            everything = (self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
+                          or _is_ours(kind))  # whose code has names that are not looked at
             if everything:
                 unread = getattr(kind, "_unread_when_captured", ())
                 self._visit_dict(attributes, [key for key in attributes if key not in unread])
@@ -250,9 +368,25 @@ class Snapshot:
                         self._add("entry", attributes, name)
         self._visit_class(value, kind)
 
+    def _check_native(self, value, kind):
+        """Refuses what holds state that is neither seen nor compared."""
+        if isinstance(value, _GETTERS):
+            self.names.update(part for name in value.__reduce__()[1] if isinstance(name, str)
+                              for part in name.split("."))
+        if (generator := generator_of(value)) is not None:
+            self.generators.append(generator)
+        elif why := unknown_native(value):
+            name = self._paths.get(id(value), "?")
+            if value is kind or kind.__name__ == "cython_function_or_method":
+                self.unseen[value.__name__] = name
+            else:
+                self._problems.append((value, f"the function reads {name}, a {kind.__qualname__}, "
+                                       f"which {why}; pass what it gives as an argument"))
+
     def _visit_class(self, value, kind):
         """What a class has that code mentions, or that runs without being mentioned."""
         makes = value is kind or self.names & _REACHES_CLASS
+        everything = self.names & _REACHES_ALL
         called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
@@ -264,6 +398,7 @@ class Snapshot:
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
                 elif (name in self.names or name in called
+                      or (everything and not name.startswith("__") and _is_data(member))
                       or (name.startswith("__") and callable(member)
                           and (makes or name not in _MAKES))):
                     self._add("class_entry", base, name)

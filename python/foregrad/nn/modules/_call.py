@@ -25,6 +25,7 @@ class Call:
 
     _forward_hooks = _forward_pre_hooks = _backward_hooks = _backward_pre_hooks = NO_HOOKS
     _is_full_backward_hook = None
+    _compiled_call_impl = None
 
     def forward(self, *args, **kwargs):
         """What a call computes; every module has its own."""
@@ -34,9 +35,23 @@ class Call:
     def __call__(self, *args, **kwargs):
         if (self._forward_hooks or self._forward_pre_hooks or self._backward_hooks
                 or self._backward_pre_hooks or everywhere.forward or everywhere.forward_pre
-                or everywhere.backward or everywhere.backward_pre):
-            return _Hooked(self, args, kwargs).run()
+                or everywhere.backward or everywhere.backward_pre or self._compiled_call_impl):
+            return (self._compiled_call_impl or self._call_impl)(*args, **kwargs)
         return self.forward(*args, **kwargs)
+
+    def _call_impl(self, *args, **kwargs):
+        """forward() and all hooks."""
+        return _Hooked(self, args, kwargs).run()
+
+    def compile(self, *args, **kwargs):
+        """Makes calls of this module run as captured code; the arguments are those of
+        foregrad.compile. A copy of the module is not compiled."""
+        from foregrad.compiler import compile as compile_now
+        self.__dict__["_compiled_call_impl"] = compile_now(self._call_impl, *args, **kwargs)
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items()
+                if name != "_compiled_call_impl"}
 
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """hook(module, args) runs before forward() and may return other arguments."""

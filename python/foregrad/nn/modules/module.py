@@ -34,6 +34,7 @@ class Module(Call, StateDict, Members):
     # A captured function that calls modules reads these too.
     _read_when_captured = (everywhere.forward, everywhere.forward_pre, everywhere.backward,
                            everywhere.backward_pre)
+    _called_when_captured = ("forward",)
     # What calls do not look at.
     _unread_when_captured = ("_non_persistent_buffers_set", "_state_dict_hooks",
                              "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",

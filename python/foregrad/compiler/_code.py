@@ -1,0 +1,69 @@
+"""What the code of a function mentions: names, modules that it imports, and how it uses them."""
+
+import opcode
+import sys
+import types
+
+_IMPORT = opcode.opmap["IMPORT_NAME"]
+_LOADS = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FAST")
+
+
+def codes_in(code):
+    """Code, and that of functions and classes which it makes."""
+    yield code
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from codes_in(constant)
+
+
+def names_in(code):
+    """The names of variables and attributes that code, without that inside of it, mentions."""
+    names = set(code.co_names)
+    if "format" in names or "format_map" in names:  # "{o.scale}" reads an attribute
+        for text in code.co_consts:
+            if isinstance(text, str) and "{" in text:
+                names.update("".join(c if c.isidentifier() else " " for c in text).split())
+    return names
+
+
+def modules_in(code, variables):
+    """The modules that code imports when it runs; None among them: one that is not loaded yet."""
+    if _IMPORT not in code.co_code[::2]:
+        return []
+    found, extended = [], 0
+    for at in range(0, len(code.co_code), 2):
+        operation, argument = code.co_code[at], code.co_code[at + 1] | extended
+        extended = argument << 8 if operation == opcode.EXTENDED_ARG else 0
+        if operation == _IMPORT:
+            found += _modules_named(code.co_names[argument], variables.get("__package__"))
+    return found
+
+
+def _modules_named(name, package):
+    """A module by its name, absolute or relative to a package, and the packages it is in."""
+    names = [name]
+    while package:
+        names.append(f"{package}.{name}" if name else package)
+        package = package.rpartition(".")[0]
+    found = [sys.modules[one] for one in names if one in sys.modules]
+    if name and not found:
+        return [None]
+    return found + [sys.modules[one.partition(".")[0]] for one in names
+                    if one.partition(".")[0] in sys.modules]
+
+
+def values_loaded(code):
+    """Names of variables and attributes that code loads as values: neither to call them at once,
+    nor for what is in them."""
+    import dis  # slow to load, and seldom needed
+    instructions = list(dis.get_instructions(code))
+    called = False  # what a chain of names begins with: NULL stands below what is called
+    for at, one in enumerate(instructions):
+        before, after = instructions[at - 1], instructions[min(at + 1, len(instructions) - 1)]
+        if one.opname not in _LOADS:
+            continue
+        if one.opname != "LOAD_ATTR" or before.opname not in _LOADS:
+            called = before.opname == "PUSH_NULL"
+        called = called or "NULL" in one.argrepr or after.opname in ("PUSH_NULL", "CALL_FUNCTION")
+        if not called and after.opname not in ("LOAD_METHOD", "LOAD_ATTR"):
+            yield one.argval

@@ -1,0 +1,21 @@
+"""What functions did in this process."""
+
+from foregrad import _C
+
+
+class Counters:
+    """How often functions were captured, ran as captured code, or eagerly and why."""
+
+    captured = property(lambda self: _C.capture_counters()[0])
+    calls = property(lambda self: _C.capture_counters()[1])
+    eager = property(lambda self: _C.capture_counters()[2])
+    reasons = property(lambda self: _C.capture_counters()[3])
+    interpreted = property(lambda self: _C.capture_counters()[4])
+    seconds = property(lambda self: _C.capture_counters()[5])  # until versions were ready
+
+    def __repr__(self):
+        return (f"Counters(captured={self.captured}, calls={self.calls}, eager={self.eager}, "
+                f"interpreted={self.interpreted}, reasons={self.reasons})")
+
+
+counters = Counters()

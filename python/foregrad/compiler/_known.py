@@ -1,0 +1,167 @@
+"""Native things, made by C and not by Python code, that a captured function may touch.
+
+Python code is followed through its names, and what it reads is compared at every call. A native
+function or object may hold state that nothing compares: a clock, a generator of random numbers, a
+position in a file. So it is known to be harmless, or the function runs eagerly.
+"""
+
+import os
+import sys
+import types
+
+from foregrad import _C
+
+# Modules whose functions depend on their arguments alone, or only have effects.
+_PURE_MODULES = frozenset((
+    "math", "cmath", "_operator", "itertools", "_functools", "_bisect", "_heapq", "_struct",
+    "_statistics", "_abc", "_string", "_json", "_sre", "unicodedata", "binascii", "_collections",
+    "_codecs", "zlib", "_warnings", "_typing", "_stat", "_weakref", "numpy", "_opcode", "_csv",
+    "numpy._core._multiarray_umath", "numpy.core._multiarray_umath", "array", "_datetime"))
+_NOT_PURE = frozenset((
+    ("builtins", "open"), ("builtins", "input"), ("builtins", "eval"), ("builtins", "exec"),
+    ("builtins", "globals"), ("builtins", "breakpoint"), ("builtins", "__import__"),
+    ("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"),
+    ("datetime", "fromtimestamp"), ("datetime", "astimezone"), ("datetime", "timestamp"),
+    ("_thread", "locked"), ("_operator", "call"), ("numpy", "fromfile"), ("array", "fromfile"),
+    ("numpy._core._multiarray_umath", "fromfile"), ("numpy.core._multiarray_umath", "fromfile")))
+IMPURE_BUILTINS = frozenset(name for module, name in _NOT_PURE if module == "builtins")
+_PURE = frozenset((
+    ("time", "sleep"), ("posix", "fspath"), ("nt", "fspath"), ("sys", "getsizeof"),
+    ("sys", "intern"), ("sys", "exc_info"), ("sys", "exception"), ("gc", "collect"),
+    ("sys", "getrecursionlimit"), ("_thread", "allocate_lock"), ("_thread", "RLock"),
+    ("_io", "write"), ("_io", "writelines"), ("_io", "flush")))
+# Modules whose native types hold what their methods are given, or what is looked into.
+_PURE_TYPES = frozenset((
+    "builtins", "collections", "re", "operator", "functools", "types", "itertools", "datetime",
+    "numpy", "_thread", "weakref", "array", "typing", "enum", "_struct", "abc", "numpy.dtypes"))
+# Types whose objects are read by calls alone, which are seen when they are made.
+_READ_BY_CALLS = frozenset(("_random", "_io", "_contextvars", "zlib", "_hashlib"))
+_FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType,
+              types.ClassMethodDescriptorType)
+# Callers that have effects only: what they read is written somewhere, or loaded once.
+_LIBRARY = os.path.dirname(os.__file__) + os.sep
+_NUMPY = f"-packages{os.sep}numpy{os.sep}"
+_EFFECTS = (_LIBRARY + "logging" + os.sep, _LIBRARY + "warnings.py", "<frozen importlib",
+            _LIBRARY + "importlib" + os.sep)
+_PACKAGE = __file__.rsplit("compiler", 1)[0]
+_BODY = __file__.replace("_known.py", "_body.py")
+
+
+def is_library(file):
+    """Whether a file is of Python's own library, or of numpy."""
+    if file.startswith((_LIBRARY, "<frozen ")):
+        return "-packages" not in file or _NUMPY in file
+    return _NUMPY in file
+
+
+def is_followed(file):
+    """Whether code of a file is the user's: neither ours nor of Python's own library."""
+    return not file.startswith(_PACKAGE) and not is_library(file)
+
+
+def _owner(function):
+    """The module of a native function, or of the type whose method it is."""
+    if hasattr(function, "__objclass__"):
+        return function.__objclass__
+    of = function.__self__
+    if of is None or isinstance(of, type(sys)):
+        return function.__module__ or getattr(of, "__name__", "")
+    kind = of if isinstance(of, type) else type(of)
+    for base in (*kind.__mro__, type):
+        if function.__name__ in base.__dict__:
+            return base
+    return kind
+
+
+def name_of(function):
+    """A native function as a program spells it."""
+    owner = _owner(function)
+    if not isinstance(owner, type):
+        return f"{owner}.{function.__name__}" if owner != "builtins" else function.__name__
+    inside = "" if owner.__module__ == "builtins" else f"{owner.__module__}."
+    return f"{inside}{owner.__qualname__}.{function.__name__}"
+
+
+def is_pure(function):
+    """Whether a native function gives the same whenever it is called with the same."""
+    owner = _owner(function)
+    of_type = isinstance(owner, type)
+    module = (owner.__module__ if of_type else owner) or ""
+    if module.partition(".")[0] == "foregrad" or (module, function.__name__) in _PURE:
+        return True
+    if (module, function.__name__) in _NOT_PURE:
+        return False
+    return module in (_PURE_TYPES if of_type else _PURE_MODULES) or module == "builtins"
+
+
+def counts(frame):
+    """Whether code that begins to run may read what a function depends on."""
+    file = frame.f_code.co_filename
+    return not file.startswith((_PACKAGE, *_EFFECTS)) and not is_made_for_effects(frame, True)
+
+
+def is_made_for_effects(frame, user=False):
+    """Whether a call comes from code whose results no tensor depends on, or from ours."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if file.startswith(_EFFECTS):
+            return True
+        if file == _BODY:
+            return False
+        if file.startswith(_PACKAGE) and not user:
+            return True
+        user = user or is_followed(file)
+        frame = frame.f_back
+    return False
+
+
+def is_impure(value):
+    """Whether something is a native function that may give something else at every call."""
+    return isinstance(value, _FUNCTIONS) and not is_pure(value)
+
+
+def generator_of(value):
+    """The generator of numpy's random numbers, whose state can be compared, that a thing is, or
+    that a function draws from; None."""
+    kind = type(value)
+    if kind.__name__ == "cython_function_or_method":
+        shared = value.__module__.startswith("numpy.random") and value.__name__ in (
+            "seed", "ranf", "sample", "set_state", "get_state")
+        return sys.modules["numpy.random.mtrand"]._rand if shared else None
+    of_numpy = kind.__module__.startswith("numpy.random")
+    known = hasattr(value, "bit_generator") or hasattr(value, "set_state")
+    return value if of_numpy and known else None
+
+
+def _is_method_of_generator(value):
+    return (type(value).__name__ == "cython_function_or_method"
+            and value.__module__.startswith("numpy.random") and "." in value.__qualname__)
+
+
+def _native_base(kind):
+    for base in kind.__mro__:
+        if not _C.is_python_class(base):
+            return base
+
+
+def unknown_native(value):
+    """Why what a native object, or type, holds cannot be compared later; None if it can."""
+    kind = value if isinstance(value, type) else type(value)
+    base = _native_base(kind)
+    if base is object or base is BaseException or (isinstance(value, type) and base is not value):
+        return None
+    module, name = base.__module__, base.__qualname__
+    if module == "_thread" and name in ("_local", "_localdummy"):
+        return "holds something else in every thread"
+    if module == "_io":
+        readable = value is not kind and hasattr(value, "read") and not value.closed
+        return "may be read from" if readable and value.readable() else None
+    if module == "functools" or module.partition(".")[0] == "foregrad":
+        return None
+    if generator_of(value) is not None or _is_method_of_generator(value):
+        return None
+    if value is not kind and hasattr(base, "__next__"):
+        return "changes when it is read"
+    if module in _PURE_TYPES or module in _READ_BY_CALLS:
+        return None
+    return "is native, and not known to be the same at every call"

@@ -1,0 +1,144 @@
+"""Watches a function while it is captured: what it calls, and the generators it draws from."""
+
+import gc
+import sys
+import types
+
+from foregrad import _C
+from foregrad.compiler import _known
+from foregrad.compiler._code import names_in, values_loaded
+
+Tensor = _C.Tensor
+
+
+class CaptureError(RuntimeError):
+    """A function cannot be captured; it can still run eagerly."""
+
+
+def _judge(function, frame):
+    """None: harmless; True: harmless here; an exception: it must not be called."""
+    if _known.is_pure(function):
+        return None
+    if _known.is_made_for_effects(frame):
+        return True
+    return CaptureError(f"{_known.name_of(function)}() is called, which may give something else at "
+                        "every call; call it outside and pass the result as an argument")
+
+
+def _as_bytes(state):
+    if isinstance(state, dict):
+        return [(name, _as_bytes(part)) for name, part in state.items()]
+    return state.tobytes() if hasattr(state, "tobytes") else state
+
+
+class _Drawn:
+    """The state of a generator of numpy before a function is captured."""
+
+    def __init__(self, generator):
+        self.old = hasattr(generator, "set_state")  # a RandomState
+        self.generator = generator if self.old else generator.bit_generator
+        self.before = self.now()
+
+    def now(self):
+        return self.generator.get_state(legacy=False) if self.old else self.generator.state
+
+    def changed(self):
+        return _as_bytes(self.before) != _as_bytes(self.now())
+
+    def restore(self):
+        if self.old:
+            self.generator.set_state(self.before)
+        else:
+            self.generator.state = self.before
+
+
+def _abstract_inside(memory):
+    """Whether a functools.lru_cache keeps a tensor of the function that is captured."""
+    seen, queue = set(), [(memory, 0)]
+    while queue:
+        thing, depth = queue.pop()
+        if isinstance(thing, Tensor):
+            if _C.is_abstract(thing):
+                return True
+        elif depth < 6 and id(thing) not in seen and not isinstance(thing, (type, type(sys))):
+            seen.add(id(thing))
+            if not hasattr(thing, "__globals__"):
+                queue += [(inner, depth + 1) for inner in gc.get_referents(thing)]
+    return False
+
+
+class Watch:
+    """Within it a function is captured that reads what `snapshot` has found."""
+
+    def __init__(self, snapshot):
+        self._snapshot = snapshot
+        self._watch = _C.Watch(_judge, _known.counts)
+        self._generators = [_Drawn(one) for one in snapshot.generators]
+        self._memories = [(one, one.cache_info().misses) for one in snapshot.memories]
+        self._modules = len(sys.modules)
+
+    def __enter__(self):
+        self._watch.start()
+        return self
+
+    def __exit__(self, kind, error, traceback):
+        self._watch.stop()
+        drawn = [one for one in self._generators if one.changed()]
+        for one in drawn:
+            one.restore()
+        kept = [one for one, misses in self._memories
+                if one.cache_info().misses != misses and _abstract_inside(one)]
+        for one in kept:
+            one.cache_clear()
+        if error is not None:
+            return
+        if self._watch.refused is not None:  # and the function caught it
+            raise self._watch.refused
+        self._refuse_unseen()
+        if drawn:
+            raise CaptureError("random numbers of numpy are drawn; draw them outside and pass "
+                               "them as arguments, or use those of foregrad")
+        if kept:
+            raise CaptureError("functools.lru_cache keeps a tensor that the function makes; make "
+                               "it before and pass it as an argument")
+
+    def _refuse_unseen(self):
+        """Calls that native code makes, and calls of what Python cannot look into, are not seen:
+        code of the user that runs must not mention such things."""
+        unseen, impure = self._snapshot.unseen, self._snapshot.impure | _known.IMPURE_BUILTINS
+        for code, variables in self._watch.frames:
+            if not _known.is_followed(code.co_filename):
+                continue
+            names = {*code.co_names, *code.co_freevars}
+            if "modules" in names and sys in [variables.get(name) for name in code.co_names]:
+                raise CaptureError("sys.modules is read; import a module by its name")
+            for name in names & unseen.keys():
+                raise CaptureError(f"{unseen[name]} is native, and not known to be the same at "
+                                   "every call; call it outside and pass the result")
+            if names & impure:
+                for name in impure & set(values_loaded(code)):
+                    raise CaptureError(f"{name} may give something else at every call, and is used "
+                                       "as a value; call it outside and pass the result")
+
+    def loaded(self):
+        """Whether the function imported a module that was not there for the snapshot."""
+        return self._snapshot.unloaded and len(sys.modules) > self._modules
+
+    def mentioned(self):
+        """Names in code of Python's own library that ran, and that the snapshot did not know."""
+        names = set()
+        for code, _ in self._watch.frames:
+            if _known.is_library(code.co_filename):
+                names |= names_in(code)
+        return names - self._snapshot.names
+
+    def missed(self):
+        """Functions that ran, but are not among what the snapshot has found."""
+        missed = [one for one in self._watch.frames
+                  if id(one[0]) not in self._snapshot.codes
+                  and _known.is_followed(one[0].co_filename) and one[0].co_name != "<module>"]
+        for code, _ in missed:
+            if code.co_freevars:
+                raise CaptureError(f"{code.co_name}() is called in a way that cannot be "
+                                   "followed, and has variables of its own; call it by its name")
+        return [types.FunctionType(code, variables) for code, variables in missed]

@@ -1,0 +1,364 @@
+"""State that native code reads is never frozen: it is compared, or the function runs eagerly."""
+
+import array
+import collections
+import contextvars
+import copy
+import datetime
+import functools
+import io
+import itertools
+import logging
+import math
+import operator
+import os
+import random
+import secrets
+import sys
+import threading
+import time
+import types
+import uuid
+import warnings
+from functools import partial
+
+import foregrad as fg
+import numpy as np
+import pytest
+from capture_compare import plain, versions_of
+from foregrad.compiler import CaptureError, counters
+
+
+class Holder:
+    """Attributes, of objects and of the class."""
+
+    shared = 1
+
+    def __init__(self):
+        self.k, self.deep = 1, types.SimpleNamespace(k=1)
+
+
+RANDOM, STATE, GENERATOR = random.Random(3), np.random.RandomState(3), np.random.default_rng(3)
+HOLDER, SIZE = Holder(), 1
+COUNT, CYCLE = itertools.count(), itertools.cycle([1.0, 2.0, 3.0])
+ITEMS, LINES = iter(range(1000)), io.StringIO("".join(f"{i}\n" for i in range(1000)))
+CONTEXT, LOCAL = contextvars.ContextVar("context", default=1), threading.local()
+
+
+def shuffled():
+    items = list(range(1000))
+    random.shuffle(items)
+    return items[0]
+
+
+DRAWS = {
+    "random": lambda: random.random(),
+    "uniform": lambda: random.uniform(0, 1),
+    "choice": lambda: random.choice(range(10**9)),
+    "gauss": lambda: random.gauss(0, 1),
+    "shuffle": shuffled,
+    "sample": lambda: random.sample(range(10**6), 1)[0],
+    "an own Random": lambda: RANDOM.random(),
+    "a Random made inside": lambda: random.Random().random(),
+    "numpy rand": lambda: np.random.rand(),
+    "numpy randn": lambda: np.random.randn(),
+    "numpy beta": lambda: np.random.beta(1.0, 1.0),
+    "numpy permutation": lambda: int(np.random.permutation(10**6)[0]),
+    "numpy choice": lambda: int(np.random.choice(10**9)),
+    "a RandomState": lambda: STATE.rand(),
+    "a Generator": lambda: GENERATOR.random(),
+    "a Generator's shuffle": lambda: float(GENERATOR.permutation(10**6)[0]),
+    "a Generator made inside": lambda: np.random.default_rng().random(),
+    "time": lambda: time.time(),
+    "perf_counter": lambda: time.perf_counter(),
+    "monotonic": lambda: time.monotonic_ns() % 10**9,
+    "now": lambda: datetime.datetime.now().timestamp(),
+    "urandom": lambda: int.from_bytes(os.urandom(4), "little"),
+    "uuid4": lambda: uuid.uuid4().int % 10**9,
+    "secrets": lambda: secrets.randbelow(10**9),
+    "next of a count": lambda: next(COUNT),
+    "next of a cycle": lambda: next(CYCLE),
+    "next of an iterator": lambda: next(ITEMS),
+    "a loop over an iterator": lambda: [i for i in itertools.islice(ITEMS, 1)][0],
+    "a line of a file": lambda: int(LINES.readline()),
+    "a clock that iter() calls": lambda: next(iter(time.perf_counter, None)),
+    "a clock that map() calls": lambda: list(map(operator.methodcaller("__call__"),
+                                                 [time.perf_counter]))[0],
+    "a clock behind a partial": partial(time.perf_counter),
+    "a clock in a list": lambda: [clock() for clock in CLOCKS][0],
+    "a clock that is caught": lambda: caught(),
+}
+CLOCKS = [time.perf_counter]
+
+
+def caught():
+    try:
+        return time.perf_counter()
+    except RuntimeError:
+        return 0.0
+
+
+@pytest.mark.parametrize("name", DRAWS)
+def test_what_differs_from_call_to_call_is_not_frozen(name):
+    draw = DRAWS[name]
+
+    def f(x):
+        return x * draw()
+
+    with pytest.raises(RuntimeError, match="every call|changes when|may be read|random numbers"):
+        fg.compile(f, fullgraph=True)(fg.ones(1, dtype=fg.float64))
+    compiled = fg.compile(f)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # one of equal warnings is enough
+        seen = {compiled(fg.ones(1, dtype=fg.float64)).item() for _ in range(3)}
+    assert len(seen) == 3 and "runs eagerly" in compiled.compiled.refused
+
+
+@pytest.mark.parametrize("name", ["random", "gauss", "shuffle", "numpy rand", "numpy randn",
+                                  "a RandomState", "a Generator", "next of a count"])
+def test_a_refused_capture_draws_nothing(name):
+    global COUNT
+    seen = []
+    for function in (DRAWS[name], None):
+        random.seed(5), np.random.seed(5), STATE.seed(5)
+        GENERATOR.bit_generator.state = np.random.default_rng(5).bit_generator.state
+        COUNT = itertools.count()
+        draw = DRAWS[name]
+        f = (lambda x: x * draw()) if function else fg.compile(lambda x: x * draw())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            seen.append([f(fg.ones(1, dtype=fg.float64)).item() for _ in range(3)])
+    assert seen[0] == seen[1]
+
+
+def set_size(i):
+    global SIZE
+    SIZE = i
+
+
+@functools.lru_cache(None)
+def remembered():
+    return SIZE
+
+
+def remember_again(i):
+    set_size(i)
+    remembered.cache_clear()
+
+
+class Settings(dict):
+    k = 1
+
+
+MODULE = types.ModuleType("settings_of_a_test")
+MODULE.SCALE = 1
+NAME, GETTER, ITEM = "k", operator.attrgetter("deep.k"), operator.itemgetter("a")
+TABLE, NUMBERS, BYTES = {"a": 1}, array.array("d", [1.0]), np.ones(1)
+SHOWN, VALUES, SETTINGS = types.MappingProxyType(TABLE), TABLE.values(), Settings()
+ORDERED = collections.OrderedDict(a=1)
+
+
+def imported():
+    import settings_of_a_test
+    return settings_of_a_test.SCALE
+
+
+def imported_from():
+    from settings_of_a_test import SCALE
+    return SCALE
+
+
+def by_index(index):
+    return [-SIZE, SIZE][index]
+
+
+READS = {
+    "getattr": (lambda: getattr(HOLDER, NAME), lambda i: setattr(HOLDER, "k", i)),
+    "getattr of a class": (lambda: getattr(Holder, "sha" + "red"),
+                           lambda i: setattr(Holder, "shared", i)),
+    "getattr of a module": (lambda: getattr(MODULE, "SC" + "ALE"),
+                            lambda i: setattr(MODULE, "SCALE", i)),
+    "vars": (lambda: vars(HOLDER)["k"], lambda i: setattr(HOLDER, "k", i)),
+    "vars of a module": (lambda: vars(MODULE)["SCALE"], lambda i: setattr(MODULE, "SCALE", i)),
+    "__dict__": (lambda: HOLDER.__dict__["k"], lambda i: setattr(HOLDER, "k", i)),
+    "attrgetter": (lambda: GETTER(HOLDER), lambda i: setattr(HOLDER.deep, "k", i)),
+    "attrgetter made inside": (lambda: operator.attrgetter("k")(HOLDER),
+                               lambda i: setattr(HOLDER, "k", i)),
+    "itemgetter": (lambda: ITEM(ORDERED), lambda i: ORDERED.update(a=i)),
+    "a format": (lambda: int("{0.k}".format(HOLDER)), lambda i: setattr(HOLDER, "k", i)),
+    "lru_cache": (lambda: remembered(), remember_again),
+    "an attribute of a dictionary": (lambda: SETTINGS.k, lambda i: setattr(SETTINGS, "k", i)),
+    "an array": (lambda: NUMBERS[0], lambda i: NUMBERS.__setitem__(0, i)),
+    "a numpy array": (lambda: float(BYTES.sum()), lambda i: BYTES.fill(i)),
+    "a mapping proxy": (lambda: SHOWN["a"], lambda i: TABLE.update(a=i)),
+    "a view of a dictionary": (lambda: sum(VALUES), lambda i: TABLE.update(a=i)),
+    "import": (imported, lambda i: setattr(MODULE, "SCALE", i)),
+    "from import": (imported_from, lambda i: setattr(MODULE, "SCALE", i)),
+    "a key of sorted": (lambda: sorted([0, 1], key=by_index)[0] + 1, lambda i: set_size(1 - i)),
+    "map": (lambda: sum(map(by_index, [1])), set_size),
+    "os.environ": (lambda: int(os.environ["SIZE_OF_A_TEST"]),
+                   lambda i: os.environ.update(SIZE_OF_A_TEST=str(i))),
+    "copy": (lambda: copy.copy(HOLDER).k, lambda i: setattr(HOLDER, "k", i)),
+}
+
+
+@pytest.fixture(autouse=True)
+def importable(monkeypatch):
+    monkeypatch.setitem(sys.modules, MODULE.__name__, MODULE)
+    monkeypatch.setenv("SIZE_OF_A_TEST", "1")
+
+
+@pytest.mark.parametrize("name", READS)
+def test_what_native_code_reads_is_compared_at_every_call(name):
+    read, change = READS[name]
+
+    def f(x):
+        return x * read()
+
+    compiled = fg.compile(f, fullgraph=True)
+    for i in (1, 2, 2, 3):
+        change(i)
+        assert compiled(fg.ones(1)).item() == f(fg.ones(1)).item()
+    assert versions_of(compiled) <= 6
+
+
+class Forward(fg.nn.Module):
+    def forward(self, x):
+        return x * SIZE
+
+
+def test_variables_that_only_the_forward_of_a_module_reads():
+    module = Forward()
+    compiled = fg.compile(module, fullgraph=True)
+    for i in (1, 2, 3):
+        set_size(i)
+        assert compiled(fg.ones(1)).item() == i
+
+
+REFUSED = {
+    "globals": (lambda: globals()["SIZE"], set_size),
+    "eval": (lambda: eval("SIZE"), set_size),
+    "sys.modules": (lambda: sys.modules["settings_of_a_test"].SCALE,
+                    lambda i: setattr(MODULE, "SCALE", i)),
+    "__import__": (lambda: __import__("settings_of_a_test").SCALE,
+                   lambda i: setattr(MODULE, "SCALE", i)),
+    "a context variable": (lambda: CONTEXT.get(), lambda i: CONTEXT.set(i)),
+    "a thread's own": (lambda: LOCAL.k, lambda i: setattr(LOCAL, "k", i)),
+    "a file": (lambda: int(open(HOLDER.path).read()), lambda i: HOLDER.path.write_text(str(i))),
+    "a path": (lambda: int(HOLDER.path.read_text()), lambda i: HOLDER.path.write_text(str(i))),
+    "its thread": (lambda: threading.get_ident() % 2 + SIZE, set_size),
+    "a large array": (lambda: float(HOLDER.large[0]), lambda i: HOLDER.large.fill(i)),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_compared_runs_eagerly(name, tmp_path):
+    read, change = REFUSED[name]
+    HOLDER.path, HOLDER.large = tmp_path / "number", np.ones(10**5)
+
+    def f(x):
+        return x * read()
+
+    change(1)
+    with pytest.raises(RuntimeError):
+        fg.compile(f, fullgraph=True)(fg.ones(1))
+    compiled = fg.compile(f)
+    with pytest.warns(UserWarning, match="runs eagerly"):
+        compiled(fg.ones(1))
+    for i in (2, 3):
+        change(i)
+        assert compiled(fg.ones(1)).item() == f(fg.ones(1)).item()
+
+
+def ordinary(x, names=("a", "b")):
+    total, text = 0.0, []
+    for i, (name, (key, value)) in enumerate(zip(names, {"x": 1, "y": 2}.items())):
+        text.append(f"{name}{key:>3}".strip().upper())
+        total += math.sqrt(value) + max(i, len(text)) + abs(-value) + int("3") + ord(name)
+    pairs = sorted(itertools.product(range(2), repeat=2), key=operator.itemgetter(1), reverse=True)
+    total += sum(a * b for a, b in pairs) + functools.reduce(operator.add, [1, 2, 3])
+    found = collections.Counter(text).most_common(1)[0][1] + collections.deque([1, 2]).popleft()
+    if isinstance(x, fg.Tensor) and hasattr(x, "shape") and all(map(str.isupper, text)):
+        total += round(math.pi, 2) + divmod(7, 2)[1] + found + len(set(names) | {"c"})
+    total += float(np.arange(3).sum() + np.sqrt(np.array([4.0]))[0]) + datetime.date(2020, 1, 2).day
+    logging.getLogger("a test").warning("logged")
+    print("printed", file=sys.stderr)
+    with threading.Lock():
+        return x * total
+
+
+def test_ordinary_calls_of_native_functions_are_captured(caplog):
+    compiled, before = fg.compile(ordinary, fullgraph=True), counters.eager
+    for _ in range(3):
+        assert compiled(plain(3)).equal(ordinary(plain(3)))
+    assert versions_of(compiled) == 1 and counters.eager == before
+
+
+def test_what_is_mentioned_but_not_called_is_captured():
+    def f(x, training=False):
+        if training and random.random() < 0.5:
+            return x * time.time() + np.random.rand() + GENERATOR.random()
+        return x * 2
+
+    assert fg.compile(f, fullgraph=True)(fg.ones(2)).tolist() == [2.0, 2.0]
+
+
+def test_the_refusal_names_the_function_and_the_line():
+    def f(x):
+        return x * random.uniform(0, 1)
+
+    with pytest.raises(CaptureError, match=r"Random.random\(\) is called, which may give something "
+                                           "else at every call; call it outside and pass"):
+        fg.compile(f, fullgraph=True)(fg.ones(1))
+    with pytest.warns(UserWarning, match=r"capture_native_test.py:\d+\)$"):
+        fg.compile(f)(fg.ones(1))
+
+
+def test_a_backward_that_draws_is_refused():
+    class Noisy(fg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x):
+            return x * 2
+
+        @staticmethod
+        def backward(ctx, grad):
+            return grad * random.random()
+
+    with pytest.raises(RuntimeError, match="every call"):
+        x = fg.ones(1, requires_grad=True)
+        fg.compile(lambda x: Noisy.apply(x), fullgraph=True)(x).sum().backward()
+
+
+def test_a_tensor_that_lru_cache_keeps_is_real():
+    @functools.lru_cache(None)
+    def mask(size):
+        return fg.ones(size) * 2
+
+    compiled = fg.compile(lambda x: x * mask(3))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for _ in range(2):
+            assert compiled(fg.ones(3)).tolist() == [2.0] * 3
+    assert mask(3).tolist() == [2.0] * 3
+
+
+def test_functions_that_are_found_by_a_computed_name_are_followed():
+    def f(x):
+        return getattr(MODULE, "by_" + "index")(1) * x
+
+    MODULE.by_index = by_index
+    compiled = fg.compile(f, fullgraph=True)
+    for i in (1, 2):
+        set_size(i)
+        assert compiled(fg.ones(1)).item() == i
+
+
+def test_profilers_go_on_while_a_function_is_captured():
+    seen = set()
+    sys.setprofile(lambda frame, event, argument: seen.add(frame.f_code.co_name))
+    try:
+        fg.compile(ordinary, fullgraph=True)(plain(3))
+        here = sys.getprofile()
+    finally:
+        sys.setprofile(None)
+    assert here is not None and {"ordinary", "trace"} <= seen
