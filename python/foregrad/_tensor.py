@@ -366,7 +366,7 @@ def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False,
                layout=types.strided, pin_memory=False):
     if device is not None:
         types.device(device)
-    if pin_memory or layout is not types.strided:
+    if pin_memory or layout not in (None, types.strided):
         raise NotImplementedError("new_tensor: expected layout strided and no pin_memory; nothing "
                                   "else exists on the cpu")
     result = _C._tensor_from_data(data, self.dtype if dtype is None else dtype)
