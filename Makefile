@@ -26,7 +26,7 @@ help:
 	@echo "make clang     let clang 19 read all sources of the library"
 	@echo "make aarch64   let a compiler for aarch64 read all sources of the library"
 	@echo "make sanitize  tests under the address, undefined and thread sanitizers"
-	@echo "make fuzz      libFuzzer on what the cache reads, ten minutes each"
+	@echo "make fuzz      libFuzzer on what the cache reads and on graphs, ten minutes each"
 	@echo "make bench     every bench/*/run"
 	@echo "make clean     remove build/"
 
@@ -111,7 +111,7 @@ sanitize: packages build/asan/CMakeCache.txt build/tsan/CMakeCache.txt
 
 # Ten minutes for each reader; `make test` gives each five seconds.
 FUZZ_SECONDS ?= 600
-fuzz: packages
+fuzz: build
 	@tools/install_packages $(FUZZ_PACKAGES)
 	@tests/fuzz/run $(FUZZ_SECONDS)
 

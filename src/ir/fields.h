@@ -101,7 +101,22 @@ constexpr auto spelled_fields(std::index_sequence<I...>) {
 #pragma clang diagnostic pop
 #endif
 
+// Both compilers spell a value that no enumerator has as "= (E)7".
+template <auto value>
+constexpr bool has_name() {
+  return std::string_view(__PRETTY_FUNCTION__).find("= (") == std::string_view::npos;
+}
+
 }  // namespace detail
+
+// How many enumerators an enumeration has that counts from 0.
+template <class T, int64_t next = 0>
+constexpr int64_t enumerator_count() {
+  if constexpr (detail::has_name<static_cast<T>(next)>())
+    return enumerator_count<T, next + 1>();
+  else
+    return next;
+}
 
 template <class T>
 constexpr auto field_names() {

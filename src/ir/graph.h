@@ -88,6 +88,9 @@ Graph parse_graph(std::string_view text);
 // Refuses a graph that uses what is not there, defines a value twice, or whose shape rules give
 // other sizes than it says. `after` names what made the graph.
 void verify(const Graph& graph, const char* after);
+// The same of a graph from outside, which is an error of its author; and asks for everything that
+// the makers of graphs in this library see to, so that it can be compiled and run.
+void verify_text(const Graph& graph);
 
 // The operands of an operation, from where its values are. The numbers of its
 // parameters and the seed of a random one are no operands.

@@ -17,7 +17,10 @@ const PrimitiveInfo* find_primitive(std::string_view name) {
 
 class GraphParser {
  public:
-  explicit GraphParser(std::string_view text) : in_(text) {}
+  // Values may be numbered with gaps, for what was removed; but not so that a short text asks for
+  // much memory.
+  explicit GraphParser(std::string_view text)
+      : in_(text), most_values_(65536 + 64 * static_cast<int64_t>(text.size())) {}
 
   Graph parse() {
     in_.expect("graph");
@@ -40,7 +43,7 @@ class GraphParser {
     in_.expect("%");
     int64_t number;
     parse_field(in_, number);
-    if (number < 0 || number > kMostValues) in_.fail_here("a number of a value");
+    if (number < 0 || number > most_values_) in_.fail_here("a number of a value");
     return static_cast<ValueId>(number);
   }
   ValueId value_or_none() { return in_.take("none") ? kNoValue : id(); }
@@ -52,10 +55,20 @@ class GraphParser {
     ValueInfo& info = graph_.values[value];
     parse_field(in_, info.dtype);
     parse_field(in_, info.sizes);
-    info.strides = contiguous_strides(info.sizes);
-    if (in_.take("strides")) parse_field(in_, info.strides);
+    if (in_.take("strides"))
+      parse_field(in_, info.strides);
+    else
+      info.strides = contiguous_strides(info.sizes);
+    check_layout(info);
     info.number = in_.take("number");
     return value;
+  }
+  void check_layout(const ValueInfo& info) const {
+    auto negative = [](Dim each) { return each < 0; };
+    if (info.strides.size() != info.sizes.size()) in_.fail_here("one stride per size before");
+    if (std::ranges::any_of(info.sizes, negative) || std::ranges::any_of(info.strides, negative)) {
+      in_.fail_here("sizes and strides of 0 or more before");
+    }
   }
   Role role() {
     std::string_view word = in_.name();
@@ -77,6 +90,7 @@ class GraphParser {
         out.inputs.push_back(value_or_none());
         continue;
       }
+      if (out.list_input >= 0) in_.fail_here("one list of operands at most");
       out.list_input = operand;
       while (!in_.take("]")) {
         if (out.list_count > 0) in_.expect(",");
@@ -161,8 +175,8 @@ class GraphParser {
     }
   }
 
-  static constexpr int64_t kMostValues = 1 << 28;
   TextReader in_;
+  int64_t most_values_;
   Graph graph_;
 };
 
@@ -170,7 +184,7 @@ class GraphParser {
 
 Graph parse_graph(std::string_view text) {
   Graph graph = GraphParser(text).parse();
-  verify(graph, "parse");
+  verify_text(graph);
   return graph;
 }
 

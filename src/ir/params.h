@@ -88,6 +88,7 @@ void parse_any(TextReader& in, T& value) {
   } else if constexpr (std::is_enum_v<T> && !std::is_same_v<T, DType>) {
     int64_t number;
     parse_field(in, number);
+    if (number < 0 || number >= enumerator_count<T>()) in.fail_here("a number of the enumeration");
     value = static_cast<T>(number);
   } else if constexpr (requires { parse_field(in, value); }) {
     parse_field(in, value);

@@ -44,9 +44,12 @@ struct PrimitiveInfo {
   std::string name;
   Kind kind = Kind::extern_call;
   int outputs = 1;
+  const char* operands = "";  // a letter for each: t a tensor, o a tensor or none, l a list of them
   const ParamsType* params = nullptr;
   // The shape rule: works on abstract tensors with symbolic sizes too.
   void (*infer)(Operands inputs, const void* params, Meta* outputs) = nullptr;
+  // What callers of the primitive see to, beyond the shape rule; asked of graphs that come as text.
+  void (*require)(Operands inputs, const void* params) = nullptr;
   // The eager kernel; outputs are allocated as inferred. Views have none.
   void (*evaluate)(Operands inputs, const void* params, Tensor* outputs) = nullptr;
   // Elementwise only: the formula as an expression of its inputs, and the dtype to which input i is
@@ -127,6 +130,14 @@ struct Primitive : PrimitiveInfo {
   }
   Primitive&& raising() && {
     raises = true;
+    return std::move(*this);
+  }
+  // A rule that takes (Operands, const P&) and fails.
+  template <auto rule>
+  Primitive&& requiring() && {
+    require = [](Operands inputs, const void* params) {
+      rule(inputs, *static_cast<const P*>(params));
+    };
     return std::move(*this);
   }
   Primitive&& apart(size_t (*leading)(const void* params, size_t rank)) && {

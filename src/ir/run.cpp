@@ -42,12 +42,22 @@ void name_line(const Error& error, const Graph& graph, const Operation& operatio
               fmt::format("{} (captured from {})", error.what(), graph.sources[operation.source]));
 }
 
+// An input that was left out may be read where a primitive takes none.
+static void check_defined(const Operation& operation, const Tensor* values) {
+  if (std::string_view(operation.primitive->operands).find('o') != std::string_view::npos) return;
+  for (ValueId input : operation.inputs) {
+    if (input == kNoValue || values[input].defined()) continue;
+    fail("{} reads an input of the graph that is None; give a tensor", operation.primitive->name);
+  }
+}
+
 void Runner::run_operation(const Operation& operation, Tensor* values) const {
   Tensor* outputs = values + operation.output;
   if (!operation.primitive) {
     outputs[0] = operation.constant;
     return;
   }
+  check_defined(operation, values);
   OperationParams params(operation, values);
   OperationOperands operands(operation, values);
   if (operation.is_random()) {

@@ -14,6 +14,16 @@ static constexpr const char* kHeld[] = {"None",   "Tensor",       "list of Tenso
        schema.arguments[i].name, i + 1, expected, kHeld[value.index()]);
 }
 
+// Numbers that no size, stride or offset can be are refused here, where their names are known.
+static Dim in_range(int64_t number, const Schema& schema, size_t i) {
+  Dim dim = Dim::bound(number);
+  if (dim.value() != number) {
+    fail("{}(): argument '{}' (position {}) is {}, which is out of range; expected {} or more",
+         schema.name, schema.arguments[i].name, i + 1, number, dim.text());
+  }
+  return dim;
+}
+
 template <>
 Tensor unbox(const Value& value, const Schema& schema, size_t i) {
   if (auto* tensor = std::get_if<Tensor>(&value)) return *tensor;
@@ -56,14 +66,14 @@ int64_t unbox(const Value& value, const Schema& schema, size_t i) {
 template <>
 Dim unbox(const Value& value, const Schema& schema, size_t i) {
   if (auto* dims = std::get_if<Dims>(&value); dims && dims->size() == 1) return dims->front();
-  return unbox<int64_t>(value, schema, i);
+  return in_range(unbox<int64_t>(value, schema, i), schema, i);
 }
 
 template <>
 Dims unbox(const Value& value, const Schema& schema, size_t i) {
   if (auto* dims = std::get_if<Dims>(&value)) return *dims;
   if (auto* number = std::get_if<Scalar>(&value); number && !number->is_floating()) {
-    return Dims{number->to_int()};
+    return Dims{in_range(number->to_int(), schema, i)};
   }
   wrong(value, schema, i, "int or a list of ints");
 }

@@ -72,7 +72,11 @@ void evaluate_sum(Operands inputs, const Scales& p, Tensor* out) {
 }
 
 const Registered addmm_p =
-    plain_primitive<Scales, infer_sum, evaluate_sum>("addmm", Kind::contract);
+    plain_primitive<Scales, infer_sum, evaluate_sum>("addmm", Kind::contract, "ttt")
+        .requiring<[](Operands inputs, const Scales&) {
+          ops::require_product(*inputs[1], *inputs[2]);
+          ops::check_dtypes("addmm", *inputs[0], *inputs[1]);
+        }>();
 
 Tensor scaled(const Tensor& x, const Scalar& factor) {
   return factor.equal(1) ? x : x * Tensor(factor);

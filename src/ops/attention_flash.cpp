@@ -130,11 +130,15 @@ void evaluate_flash_backward(Operands inputs, const FlashParams& p, Tensor* out)
                             sums.data_ptr(), heads_of(out[0]), heads_of(out[1]), heads_of(out[2])});
 }
 
+void require_flash(Operands inputs, const FlashParams& p);
+void require_flash_backward(Operands inputs, const FlashParams& p);
 const Registered flash_p = ops::plain_primitive<FlashParams, infer_flash, evaluate_flash>(
-    "flash_attention", Kind::extern_call, 2);
+                               "flash_attention", Kind::extern_call, "ttto", 2)
+                               .requiring<require_flash>();
 const Registered flash_backward_p =
     ops::plain_primitive<FlashParams, infer_flash_backward, evaluate_flash_backward>(
-        "flash_attention_backward", Kind::extern_call, 3);
+        "flash_attention_backward", Kind::extern_call, "tttttto", 3)
+        .requiring<require_flash_backward>();
 
 // ---- checks
 
@@ -194,6 +198,23 @@ void check_results(const Call& c, const Tensor& grad, const Tensor& out, const T
         name(sums.dtype()), text(sums.sizes()), name(c.q.dtype()), text(sizes), text(sizes),
         text(rows));
   }
+}
+
+// Of graphs from outside.
+void require_mask(const Tensor& mask, const Tensor& key) {
+  bool fits =
+      !mask.defined() || (mask.dim() > 0 && mask.sizes().back() == key.sizes()[key.dim() - 2]);
+  ops::demand(fits, "flash_attention", "a mask with a number for each key");
+}
+void require_flash(Operands inputs, const FlashParams& p) {
+  check_call("flash_attention", {*inputs[0], *inputs[1], *inputs[2], *inputs[3], p.is_causal});
+  require_mask(*inputs[3], *inputs[1]);
+}
+void require_flash_backward(Operands inputs, const FlashParams& p) {
+  Call call{*inputs[1], *inputs[2], *inputs[3], *inputs[6], p.is_causal};
+  check_call("flash_attention_backward", call);
+  check_results(call, *inputs[0], *inputs[4], *inputs[5]);
+  require_mask(*inputs[6], *inputs[2]);
 }
 
 // A mask with a number for each key.

@@ -1,5 +1,7 @@
 #include "ops/convolution.h"
 
+#include <limits>
+
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/convolve_kind.h"
@@ -15,8 +17,12 @@ namespace {
 
 // ---- checks
 
+// Paddings and dilations: their sums and products with sizes have 64 bits to fit into.
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+
 // One number stands for all dimensions.
-Dims per_dimension(const char* who, const char* what, const Dims& given, size_t count, Dim least) {
+Dims per_dimension(const char* who, const char* what, const Dims& given, size_t count, Dim least,
+                   Dim most = kMost) {
   if (given.size() != 1 && given.size() != count) {
     fail("{}: {} {} must be one number or {}, one per spatial dimension", who, what, text(given),
          count);
@@ -24,6 +30,9 @@ Dims per_dimension(const char* who, const char* what, const Dims& given, size_t 
   for (Dim value : given) {
     if (value < least) {
       fail("{}: {} {} must not be less than {}", who, what, text(given), least.text());
+    }
+    if (value > most) {
+      fail("{}: {} {} must not be greater than {}", who, what, text(given), most.text());
     }
   }
   return given.size() == count ? given : Dims(count, given[0]);
@@ -71,8 +80,9 @@ void check_bias(const char* who, const Tensor& bias, const Tensor& weight, Dim c
 
 // ---- the general convolution
 
-// The spatial sizes of the result.
-Dims convolved_sizes(const char* who, const Dims& x, const Dims& w, const ConvParams& p) {
+// The spatial sizes of the result. A stride that leaves the input at once becomes the shortest that
+// does, so that positions are numbers.
+Dims convolved_sizes(const char* who, const Dims& x, const Dims& w, ConvParams& p) {
   Dims sizes;
   for (size_t i = 0; i < p.stride.size(); i++) {
     Dim room = x[i + 2] + p.padding[i] * 2 - p.dilation[i] * (w[i + 2] - 1) - 1;
@@ -82,6 +92,7 @@ Dims convolved_sizes(const char* who, const Dims& x, const Dims& w, const ConvPa
           "{}",
           who, text(w), text(p.dilation), text(x), text(p.padding));
     }
+    if (p.stride[i] > kMost) p.stride[i] = min(p.stride[i], room + 1);
     sizes.push_back(room / p.stride[i] + 1);
   }
   return sizes;
@@ -117,7 +128,8 @@ Tensor convolve_checked(const char* who, const Tensor& input, const Tensor& weig
   size_t count = weight.sizes().size() - 2;
   bool transposed = s.output_padding != nullptr;
   check_operands(who, input, weight, transposed, s.groups);
-  ConvParams p{per_dimension(who, "stride", s.stride, count, 1),
+  Dim longest = transposed ? kMost : std::numeric_limits<int64_t>::max();
+  ConvParams p{per_dimension(who, "stride", s.stride, count, 1, longest),
                per_dimension(who, "padding", s.padding, count, 0),
                per_dimension(who, "dilation", s.dilation, count, 1),
                s.groups,

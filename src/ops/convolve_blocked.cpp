@@ -28,8 +28,9 @@ Dims plain_sizes(const Dims& sizes, const ConvParams& p) {
 
 // ---- the shape rule: that of the convolve kind, seen through the blocks
 
-template <auto rule>
-void infer(Operands inputs, const BlockedConvParams& p, Meta* out) {
+// Calls rule(operands without blocks).
+template <class Rule>
+void through_blocks(Operands inputs, const BlockedConvParams& p, Rule rule) {
   Tensors plain;
   std::vector<Operand> operands;
   for (const Operand& input : inputs) {
@@ -42,8 +43,34 @@ void infer(Operands inputs, const BlockedConvParams& p, Meta* out) {
     }
   }
   operands.assign(plain.begin(), plain.end());
-  rule(operands, p.conv, out);
+  rule(operands);
+}
+
+template <auto rule>
+void infer(Operands inputs, const BlockedConvParams& p, Meta* out) {
+  through_blocks(inputs, p, [&](Operands plain) { rule(plain, p.conv, out); });
   if (p.blocked) out[0].sizes = kernels::block_sizes(out[0].sizes);
+}
+
+// Of graphs from outside.
+bool has_blocks(const Dims& sizes) {
+  return sizes.size() >= 4 && sizes.size() <= 6 && sizes.back() == kernels::channel_block();
+}
+bool can_have_blocks(const Dims& sizes) {
+  return sizes.size() >= 3 && sizes[1] % Dim(kernels::channel_block()) == 0;
+}
+template <auto rule, auto required>
+void require(Operands inputs, const BlockedConvParams& p) {
+  for (const Operand& input : inputs) {
+    bool blocked = input->defined() && is_blocked(input->sizes(), p.conv);
+    demand(!blocked || has_blocks(input->sizes()), "a blocked convolution", "blocks of channels");
+  }
+  through_blocks(inputs, p, [&](Operands plain) {
+    required(plain, p.conv);
+    Meta out;
+    rule(plain, p.conv, &out);
+    demand(!p.blocked || can_have_blocks(out.sizes), "a blocked convolution", "whole blocks");
+  });
 }
 
 // ---- kernels
@@ -100,18 +127,21 @@ const Registered forward_p =
                     [](Operands in, const BlockedConvParams& p, Tensor* out) {
                       run(ConvDirection::forward,
                           {dense(in[0]), dense(in[1]), dense(in[2]), out[0]}, p.conv);
-                    }>("convolve_blocked", Kind::convolve);
+                    }>("convolve_blocked", Kind::convolve, "tto")
+        .requiring<require<infer_convolve, require_convolve>>();
 const Registered input_p =
     plain_primitive<BlockedConvParams, infer<infer_convolve_input>,
                     [](Operands in, const BlockedConvParams& p, Tensor* out) {
                       run(ConvDirection::input, {out[0], dense(in[1]), dense(in[2]), dense(in[0])},
                           p.conv);
-                    }>("convolve_input_blocked", Kind::convolve);
+                    }>("convolve_input_blocked", Kind::convolve, "tto")
+        .requiring<require<infer_convolve_input, require_convolve_input>>();
 const Registered weight_p =
     plain_primitive<BlockedConvParams, infer<infer_convolve_weight>,
                     [](Operands in, const BlockedConvParams& p, Tensor* out) {
                       run(ConvDirection::weight, {dense(in[1]), out[0], {}, dense(in[0])}, p.conv);
-                    }>("convolve_weight_blocked", Kind::convolve);
+                    }>("convolve_weight_blocked", Kind::convolve, "tt")
+        .requiring<require<infer_convolve_weight, require_convolve_weight>>();
 
 const Registered block_p =
     plain_primitive<NoParams,
@@ -120,7 +150,10 @@ const Registered block_p =
                     },
                     [](Operands in, const NoParams&, Tensor* out) {
                       kernels::to_channel_blocks(dense(in[0]), out[0]);
-                    }>("block_channels", Kind::extern_call);
+                    }>("block_channels", Kind::extern_call, "t")
+        .requiring<[](Operands in, const NoParams&) {
+          demand(can_have_blocks(in[0]->sizes()), "block_channels", "whole blocks of channels");
+        }>();
 const Registered unblock_p =
     plain_primitive<NoParams,
                     [](Operands in, const NoParams&, Meta* out) {
@@ -128,7 +161,10 @@ const Registered unblock_p =
                     },
                     [](Operands in, const NoParams&, Tensor* out) {
                       kernels::from_channel_blocks(dense(in[0]), out[0]);
-                    }>("unblock_channels", Kind::extern_call);
+                    }>("unblock_channels", Kind::extern_call, "t")
+        .requiring<[](Operands in, const NoParams&) {
+          demand(has_blocks(in[0]->sizes()), "unblock_channels", "blocks of channels");
+        }>();
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "ops/convolve_kind.h"
 
+#include <limits>
+
 #include "ops/kernels/convolution.h"
 #include "ops/kernels/strided.h"
 #include "ops/reduce.h"
@@ -53,6 +55,72 @@ void infer_convolve_weight(Operands inputs, const ConvParams& p, Meta* out) {
   out[0].dtype = y.dtype();
   out[0].sizes = {y.sizes()[1], x.sizes()[1] / Dim(p.groups)};
   for (Dim size : p.sizes) out[0].sizes.push_back(size);
+}
+
+// ---- of graphs from outside
+
+static Dims with_sizes(Dim first, Dim second, const Dims& sizes) {
+  Dims result{first, second};
+  for (Dim size : sizes) result.push_back(size);
+  return result;
+}
+
+// Whether one spatial dimension of x, w and y belong together. The output padding of a transposed
+// convolution leaves less than a stride or a dilation at the end of x.
+static bool is_convolved(Dim x, Dim w, Dim y, Dim stride, Dim padding, Dim dilation) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  bool usable = w >= 1 && stride >= 1 && padding >= 0 && dilation >= 1 && x >= 0 && y >= 0 &&
+                padding <= kMost && dilation <= kMost && stride <= 4 * kMost;
+  if (!usable) return false;
+  Dim room = x + padding * 2 - dilation * (w - 1) - 1;
+  Dim rest = room - (y - 1) * stride;
+  return y >= 1 && rest >= 0 && rest < max(stride, dilation);
+}
+
+static void require_shapes(const Dims& x, const Dims& w, const Dims& y, const ConvParams& p) {
+  size_t count = p.sizes.size();
+  bool usable = count >= 1 && count <= 3 && p.stride.size() == count && p.padding.size() == count &&
+                p.dilation.size() == count && x.size() == count + 2 && w.size() == count + 2 &&
+                y.size() == count + 2;
+  usable = usable && x[0] == y[0] && x[1] == w[1] * p.groups && y[1] == w[0] &&
+           w[0] % Dim(p.groups) == 0;
+  for (size_t i = 0; usable && i < count; i++) {
+    usable = is_convolved(x[i + 2], w[i + 2], y[i + 2], p.stride[i], p.padding[i], p.dilation[i]);
+  }
+  demand(usable, "convolve", "sizes, strides, paddings and dilations that belong together");
+}
+
+// Both operands have images or weights of some spatial dimensions; a bias has a value per channel.
+static void require_operands(Operands inputs, const ConvParams& p) {
+  const Tensor &first = *inputs[0], &second = *inputs[1];
+  demand(first.dim() >= 3 && second.dim() >= 3 && p.groups >= 1, "convolve",
+         "operands of 3 to 5 dimensions and groups");
+  demand(first.dtype() == second.dtype() && first.dtype() != kBool, "convolve",
+         "numbers of one dtype");
+}
+static void require_bias(Operands inputs, Dim channels) {
+  const Tensor& bias = *inputs[2];
+  if (!bias.defined()) return;
+  demand(bias.sizes() == Dims{channels} && bias.dtype() == inputs[0]->dtype(), "convolve",
+         "a bias with one value per channel");
+}
+
+void require_convolve(Operands inputs, const ConvParams& p) {
+  require_operands(inputs, p);
+  const Dims &x = inputs[0]->sizes(), &w = inputs[1]->sizes();
+  require_shapes(x, w, with_sizes(x[0], w[0], p.sizes), p);
+  require_bias(inputs, w[0]);
+}
+void require_convolve_input(Operands inputs, const ConvParams& p) {
+  require_operands(inputs, p);
+  const Dims &y = inputs[0]->sizes(), &w = inputs[1]->sizes();
+  require_shapes(with_sizes(y[0], w[1] * p.groups, p.sizes), w, y, p);
+  require_bias(inputs, w[1] * p.groups);
+}
+void require_convolve_weight(Operands inputs, const ConvParams& p) {
+  require_operands(inputs, p);
+  const Dims &y = inputs[0]->sizes(), &x = inputs[1]->sizes();
+  require_shapes(x, with_sizes(y[1], x[1] / Dim(p.groups), p.sizes), y, p);
 }
 
 namespace {
@@ -111,7 +179,8 @@ Tensor channel_sum(const Vjp& v) {
 }
 
 const Registered forward_p =
-    plain_primitive<ConvParams, infer_convolve, evaluate_forward>("convolve", Kind::convolve)
+    plain_primitive<ConvParams, infer_convolve, evaluate_forward>("convolve", Kind::convolve, "tto")
+        .requiring<require_convolve>()
         .vjp("ConvolutionBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {
@@ -124,7 +193,8 @@ const Registered forward_p =
              wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
 const Registered input_p =
     plain_primitive<ConvParams, infer_convolve_input, evaluate_input>("convolve_input",
-                                                                      Kind::convolve)
+                                                                      Kind::convolve, "tto")
+        .requiring<require_convolve_input>()
         .vjp("ConvolutionBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {
@@ -137,7 +207,8 @@ const Registered input_p =
              wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
 const Registered weight_p =
     plain_primitive<ConvParams, infer_convolve_weight, evaluate_weight>("convolve_weight",
-                                                                        Kind::convolve)
+                                                                        Kind::convolve, "tt")
+        .requiring<require_convolve_weight>()
         .vjp("ConvolutionBackwardBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {

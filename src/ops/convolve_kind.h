@@ -27,6 +27,10 @@ Tensor convolve_weight(const ConvParams& params, const Tensor& y, const Tensor& 
 void infer_convolve(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
 void infer_convolve_input(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
 void infer_convolve_weight(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
+// What the functions see to, of graphs from outside.
+void require_convolve(ir::Operands inputs, const ConvParams& p);
+void require_convolve_input(ir::Operands inputs, const ConvParams& p);
+void require_convolve_weight(ir::Operands inputs, const ConvParams& p);
 kernels::ConvGeometry geometry(const Dims& x, const Dims& w, const Dims& y, const ConvParams& p);
 
 }  // namespace fg::ops

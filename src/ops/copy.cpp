@@ -33,7 +33,12 @@ const Registered clone_p =
                     },
                     [](Operands inputs, const CloneParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
-                    }>("clone", Kind::elementwise)
+                    }>("clone", Kind::elementwise, "t")
+        .requiring<[](Operands inputs, const CloneParams& p) {
+          bool fits = p.strides.empty() || p.strides.size() == inputs[0]->sizes().size();
+          for (Dim stride : p.strides) fits = fits && stride >= 0;
+          ops::demand(fits, "clone", "one stride of 0 or more per size");
+        }>()
         .vjp("CloneBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 
 const auto clone_entry = define(clone, "A copy with memory of its own.", [](const Tensor& self) {
@@ -60,7 +65,7 @@ const Registered convert_p =
                     },
                     [](Operands inputs, const ConvertParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
-                    }>("convert", Kind::elementwise)
+                    }>("convert", Kind::elementwise, "t")
         .vjp("ToCopyBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 Tensor converted(const Tensor& self, DType dtype, bool copy) {
   if (self.dtype() == dtype && !copy) return self;

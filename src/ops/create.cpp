@@ -9,6 +9,7 @@
 #include "ir/define.h"
 #include "ops/number.h"
 #include "ops/view_kind.h"
+#include "tensor/geometry.h"
 
 namespace fg {
 
@@ -77,12 +78,23 @@ struct EmptyParams {
   DType dtype;
   bool operator==(const EmptyParams&) const = default;
 };
+// Strides are 0 or more and reach as many elements as there are.
+template <class P>
+void require_dense(Operands, const P& p) {
+  if (p.strides.empty()) return;
+  bool negative = std::any_of(p.strides.begin(), p.strides.end(), [](Dim s) { return s < 0; });
+  ops::demand(p.strides.size() == p.size.size() && !negative, "full", "one stride per size");
+  ops::demand(product(p.size) == 0 || reach(p.size, p.strides) >= product(p.size), "full",
+              "strides that do not overlap");
+}
+
 const Registered empty_p =
     plain_primitive<EmptyParams,
                     [](Operands, const EmptyParams& p, Meta* out) {
                       out[0] = {p.size, p.dtype, p.strides};
                     },
-                    [](Operands, const EmptyParams&, Tensor*) {}>("empty", Kind::create);
+                    [](Operands, const EmptyParams&, Tensor*) {}>("empty", Kind::create, "")
+        .requiring<require_dense<EmptyParams>>();
 
 // Fresh memory comes in pages of 2 MB: two threads should not fault the same one.
 constexpr int64_t kFillBytes = int64_t{4} << 20;
@@ -108,7 +120,8 @@ const Registered full_p =
                           std::fill(data + begin, data + end, value);
                         });
                       });
-                    }>("full", Kind::create);
+                    }>("full", Kind::create, "")
+        .requiring<require_dense<FullParams>>();
 
 Tensor uninitialised(const Dims& size, DType dtype, const Dims& strides = {}) {
   product(size);  // refuses negative and overflowing sizes first

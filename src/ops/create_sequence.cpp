@@ -40,15 +40,19 @@ const Registered arange_p = plain_primitive<
         double start = p.start.to_double(), step = p.step.to_double();
         fill_by_index(out[0], [=](int64_t i) { return start + static_cast<double>(i) * step; });
       } else {
-        int64_t start = p.start.to_int(), step = p.step.to_int();
-        fill_by_index(out[0], [=](int64_t i) { return start + i * step; });
+        // Unsigned, because a step may be longer than half of all integers.
+        auto start = static_cast<uint64_t>(p.start.to_int());
+        auto step = static_cast<uint64_t>(p.step.to_int());
+        fill_by_index(out[0], [=](int64_t i) {
+          return static_cast<int64_t>(start + static_cast<uint64_t>(i) * step);
+        });
       }
-    }>("arange", Kind::create);
+    }>("arange", Kind::create, "");
 
 double arange_length(const Scalar& start, const Scalar& end, const Scalar& step, DType dtype) {
   if (dtype != kInt64) return std::ceil((end.to_double() - start.to_double()) / step.to_double());
-  int64_t by = step.to_int(), sign = by > 0 ? 1 : -1;  // exact where a double is not
-  return static_cast<double>((end.to_int() - start.to_int() + by - sign) / by);
+  __int128 by = step.to_int(), sign = by > 0 ? 1 : -1;  // exact where a double is not
+  return static_cast<double>((__int128{end.to_int()} - start.to_int() + by - sign) / by);
 }
 
 Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, OptDType given) {
@@ -115,7 +119,7 @@ void fill_spaced(Operands, const LinspaceParams& p, Tensor* out) {
 }
 const Registered linspace_p =
     plain_primitive<LinspaceParams, one_dimension<LinspaceParams>, fill_spaced>("linspace",
-                                                                                Kind::create);
+                                                                                Kind::create, "");
 
 Tensor spaced(const Scalar& start, const Scalar& end, Dim steps, std::optional<double> base,
               OptDType dtype, const char* who) {
@@ -159,7 +163,7 @@ const Registered eye_p =
                     [](Operands, const EyeParams& p, Tensor* out) {
                       int64_t columns = p.columns.value();
                       fill_by_index(out[0], [=](int64_t i) { return i / columns == i % columns; });
-                    }>("eye", Kind::create);
+                    }>("eye", Kind::create, "");
 
 Tensor identity(Dim rows, Dim columns, OptDType dtype) {
   if (rows < 0 || columns < 0) {

@@ -121,6 +121,8 @@ ir::Primitive<P> make_elementwise(const char* name, F, ElementwiseOptions option
   ir::Primitive<P> primitive;
   primitive.name = name;
   primitive.kind = ir::Kind::elementwise;
+  static_assert(arity <= 4);
+  primitive.operands = "tttt" + (4 - arity);
   primitive.infer = E::infer;
   primitive.evaluate = E::evaluate;
   primitive.formula = E::formula;

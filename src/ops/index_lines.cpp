@@ -81,6 +81,13 @@ size_t in_front_of_dim(const void* params, size_t) {
   return static_cast<size_t>(static_cast<const Params*>(params)->dim);
 }
 
+// Of graphs from outside.
+void require_lines(const Dims& self, const Tensor& index, int64_t dim) {
+  ops::demand(dim >= 0 && dim < std::max<int64_t>(static_cast<int64_t>(self.size()), 1) &&
+                  index.dtype() == kInt64,
+              "gather or scatter", "a dimension that is there and an index of int64");
+}
+
 // ---- gather
 
 struct GatherParams {
@@ -98,7 +105,10 @@ const Registered gather_p =
                       if (out[0].numel() == 0) return;
                       kernels::gather_lines(lines_of(*inputs[0], *inputs[1], p.dim, "gather"),
                                             *inputs[0], out[0]);
-                    }>("gather", Kind::gather)
+                    }>("gather", Kind::gather, "tt")
+        .requiring<[](Operands inputs, const GatherParams& p) {
+          require_lines(inputs[0]->sizes(), *inputs[1], p.dim);
+        }>()
         .apart(in_front_of_dim<GatherParams>)
         .raising();
 const auto gather_entry =
@@ -146,6 +156,12 @@ void evaluate_scatter(Operands inputs, const ScatterParams& p, Tensor* out) {
                          kernels::as_contiguous(source), p.combine);
 }
 
+void require_scatter(Operands inputs, const ScatterParams& p) {
+  const Tensor &self = *inputs[0], &index = *inputs[1], &source = *inputs[2];
+  require_lines(self.defined() ? self.sizes() : p.sizes, index, p.dim);
+  check_source(self.defined() ? self : source, index, source, "scatter");
+}
+
 const Registered scatter_p =
     plain_primitive<ScatterParams,
                     [](Operands inputs, const ScatterParams& p, Meta* out) {
@@ -153,7 +169,8 @@ const Registered scatter_p =
                       out[0].dtype = inputs[2]->dtype();
                       check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
                     },
-                    evaluate_scatter>("scatter", Kind::scatter)
+                    evaluate_scatter>("scatter", Kind::scatter, "ott")
+        .requiring<require_scatter>()
         .apart(in_front_of_dim<ScatterParams>)
         .raising();
 
@@ -267,7 +284,8 @@ const Registered scatter_multiply_p =
                       out[0].dtype = inputs[2]->dtype();
                       check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
                     },
-                    evaluate_scatter>("scatter_multiply", Kind::scatter)
+                    evaluate_scatter>("scatter_multiply", Kind::scatter, "ttt")
+        .requiring<require_scatter>()
         .raising()
         .vjp("NotImplemented", wrt_all({0, 2}, saves::nothing, [](const Vjp&) -> Tensors {
                fail(ErrorKind::not_implemented,

@@ -78,7 +78,7 @@ void evaluate_nonzero(Operands inputs, const NoParams&, Tensor* out) {
 }
 
 const Registered nonzero_p =
-    plain_primitive<NoParams, infer_nonzero, evaluate_nonzero>("nonzero", Kind::gather);
+    plain_primitive<NoParams, infer_nonzero, evaluate_nonzero>("nonzero", Kind::gather, "t");
 const auto nonzero_entry =
     define(nonzero, "The indices of the elements that are not zero, one row each.",
            [](const Tensor& self) { return nonzero_p(to(detach(self), kBool)); })
@@ -126,7 +126,7 @@ const auto one_hot_entry =
                      "one_hot: the number of classes depends on data that are not known here; give "
                      "num_classes");
                }
-               classes = largest(self) + 1;
+               classes = (Dim(largest(self)) + 1).value();
              }
              if (classes < 0 || (classes == 0 && !(self.impl()->numel == 0))) {
                fail("one_hot: num_classes must be positive, got {}", classes);

@@ -66,8 +66,9 @@ void add_offsets(const Tensor& index, int64_t axis, int64_t size, int64_t stride
   pool::parallel_for(count, 32 * 1024, [&](int64_t begin, int64_t end) {
     bool seen = false;
     for (int64_t i = begin; i < end; i++) {
-      seen |= at[i] < low || at[i] >= size;
-      offsets[i] += (at[i] < 0 ? at[i] + size : at[i]) * stride;
+      bool inside = at[i] >= low && at[i] < size;
+      seen |= !inside;
+      offsets[i] += inside ? (at[i] < 0 ? at[i] + size : at[i]) * stride : 0;
     }
     if (seen) bad = true;
   });
@@ -104,6 +105,17 @@ kernels::Rows rows_of(const Tensor& tensor, std::span<const Tensor> indices, con
           kernels::Offsets(after_sizes, after_strides)};
 }
 
+// Of graphs from outside: one index for each of some dimensions, in order.
+void require_rows(const Dims& sizes, std::span<const Tensor> indices, const RowsParams& p) {
+  bool usable = !indices.empty() && p.axes.size() == indices.size();
+  auto rank = std::max<int64_t>(static_cast<int64_t>(sizes.size()), 1);
+  for (size_t i = 0; usable && i < p.axes.size(); i++) {
+    usable = p.axes[i] >= (i == 0 ? Dim(0) : p.axes[i - 1] + 1) && p.axes[i] < rank &&
+             is_integral(indices[i].dtype());
+  }
+  demand(usable, "an indexing primitive", "an index of integers for each of its dimensions");
+}
+
 const Registered take_rows_p =
     plain_primitive<RowsParams,
                     [](Operands inputs, const RowsParams& p, Meta* out) {
@@ -113,7 +125,10 @@ const Registered take_rows_p =
                     [](Operands inputs, const RowsParams& p, Tensor* out) {
                       kernels::gather_rows(rows_of(*inputs[0], inputs[1].all(), p), *inputs[0],
                                            out[0]);
-                    }>("take_rows", Kind::gather)
+                    }>("take_rows", Kind::gather, "tl")
+        .requiring<[](Operands inputs, const RowsParams& p) {
+          require_rows(inputs[0]->sizes(), inputs[1].all(), p);
+        }>()
         .raising();
 
 const Registered put_rows_p =
@@ -134,7 +149,15 @@ const Registered put_rows_p =
                       kernels::scatter_rows(
                           rows, out[0], kernels::as_contiguous(*inputs[2]),
                           p.accumulate ? kernels::Combine::add : kernels::Combine::assign);
-                    }>("put_rows", Kind::scatter)
+                    }>("put_rows", Kind::scatter, "olt")
+        .requiring<[](Operands inputs, const PutRowsParams& p) {
+          const Tensor &self = *inputs[0], &values = *inputs[2];
+          const Dims& sizes = self.defined() ? self.sizes() : p.sizes;
+          require_rows(sizes, inputs[1].all(), p.rows);
+          demand(values.sizes() == placed_sizes(sizes, inputs[1].all(), p.rows.axes) &&
+                     (!self.defined() || self.dtype() == values.dtype()),
+                 "put_rows", "values of the sizes that the indices have");
+        }>()
         .raising();
 
 }  // namespace

@@ -65,7 +65,7 @@ class Slicer {
   // A dimension that stays as it is takes no view.
   bool is_whole(const Slice& slice) const {
     if (dim_ >= result_.part.dim() || slice.step != 1) return false;
-    bool to_end = !slice.stop || result_.part.sizes()[dim_] <= *slice.stop;
+    bool to_end = !slice.stop || result_.part.sizes()[dim_] <= Dim::bound(*slice.stop);
     return slice.start.value_or(0) == 0 && to_end;
   }
   void select(int64_t index) {

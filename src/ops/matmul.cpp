@@ -16,11 +16,17 @@ using ops::plain_primitive;
 
 namespace {
 
+void require_factors(Operands inputs, const NoParams&) {
+  ops::require_product(*inputs[0], *inputs[1]);
+}
+
 template <auto rule>
 Primitive<NoParams> product_primitive(const char* name) {
-  return plain_primitive<NoParams, rule, [](Operands inputs, const NoParams&, Tensor* out) {
-    ops::multiply(*inputs[0], *inputs[1], out[0]);
-  }>(name, Kind::contract);
+  auto primitive =
+      plain_primitive<NoParams, rule, [](Operands inputs, const NoParams&, Tensor* out) {
+        ops::multiply(*inputs[0], *inputs[1], out[0]);
+      }>(name, Kind::contract, "tt");
+  return std::move(primitive).template requiring<require_factors>();
 }
 
 void infer_mm(Operands inputs, const NoParams&, Meta* out) {

@@ -67,16 +67,41 @@ void evaluate_rows_backward(Operands inputs, const RowParams& p, Tensor* out) {
   kernels::normalize_rows_backward({grad, x, weight, mean, rstd, out[0], out[1], mean.numel(), n});
 }
 
+// Of graphs from outside: the parameters have a value per element of a row.
+void require_row(const Tensor& x, std::initializer_list<const Tensor*> parameters,
+                 const RowParams& p) {
+  ops::demand(p.count >= 0 && p.count <= x.dim() && is_floating(x.dtype()), "normalize_rows",
+              "floats, and no more dimensions than they have");
+  for (const Tensor* parameter : parameters) {
+    bool fits =
+        !parameter->defined() || (parameter->impl()->numel == row_length(x.sizes(), p.count));
+    ops::demand(fits, "normalize_rows", "a weight and a bias of the length of a row");
+  }
+}
+void require_rows(Operands inputs, const RowParams& p) {
+  require_row(*inputs[0], {inputs[1].data, inputs[2].data}, p);
+}
+void require_rows_backward(Operands inputs, const RowParams& p) {
+  const Tensor& x = *inputs[1];
+  require_row(x, {inputs[2].data}, p);
+  Dim rows = product(statistic_sizes(x.sizes(), p.count));
+  ops::demand(inputs[0]->sizes() == x.sizes() && inputs[3]->impl()->numel == rows &&
+                  inputs[4]->impl()->numel == rows,
+              "normalize_rows_backward", "a gradient of the sizes of x, and statistics per row");
+}
+
 size_t rows_in_front(const void* params, size_t rank) {
   return rank - static_cast<size_t>(static_cast<const RowParams*>(params)->count);
 }
 
 const Registered rows_p = ops::plain_primitive<RowParams, infer_rows, evaluate_rows>(
-                              "normalize_rows", Kind::extern_call, 3)
+                              "normalize_rows", Kind::extern_call, "too", 3)
+                              .requiring<require_rows>()
                               .apart(rows_in_front);
 const Registered rows_backward_p =
     ops::plain_primitive<RowParams, infer_rows_backward, evaluate_rows_backward>(
-        "normalize_rows_backward", Kind::extern_call, 2)
+        "normalize_rows_backward", Kind::extern_call, "ttott", 2)
+        .requiring<require_rows_backward>()
         .apart(rows_in_front);
 
 // Whether `dim` names the last dimensions in order.

@@ -13,7 +13,7 @@ namespace {
 using ir::Registered;
 
 template <auto compute>
-ir::Primitive<ir::NoParams> float_primitive(const char* name) {
+ir::Primitive<ir::NoParams> float_primitive(const char* name, const char* operands = "tt") {
   return plain_primitive<ir::NoParams,
                          [](ir::Operands, const ir::NoParams&, ir::Meta* out) {
                            out[0] = {{}, kFloat64, {}};
@@ -22,7 +22,7 @@ ir::Primitive<ir::NoParams> float_primitive(const char* name) {
                            double a = inputs[0]->item().to_double(), b = 0;
                            if (inputs.size() == 2) b = inputs[1]->item().to_double();
                            *out[0].data_ptr<double>() = compute(a, b);
-                         }>(name, ir::Kind::extern_call);
+                         }>(name, ir::Kind::extern_call, operands);
 }
 
 double divide(double a, double b) {
@@ -46,8 +46,9 @@ const Registered sub_p = float_primitive<[](double a, double b) { return a - b; 
 const Registered mul_p = float_primitive<[](double a, double b) { return a * b; }>("float_mul");
 const Registered div_p = float_primitive<divide>("float_div").raising();
 const Registered pow_p = float_primitive<power>("float_pow").raising();
-const Registered neg_p = float_primitive<[](double a, double) { return -a; }>("float_neg");
-const Registered abs_p = float_primitive<[](double a, double) { return std::abs(a); }>("float_abs");
+const Registered neg_p = float_primitive<[](double a, double) { return -a; }>("float_neg", "t");
+const Registered abs_p =
+    float_primitive<[](double a, double) { return std::abs(a); }>("float_abs", "t");
 
 struct Fit {
   DType dtype;

@@ -1,6 +1,7 @@
 #include "ops/pooling.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/fail.h"
 #include "ir/define.h"
@@ -62,17 +63,20 @@ kernels::PoolGeometry geometry(const PoolParams& p, const Tensor& tensor) {
 }
 
 void evaluate_max(Operands inputs, const PoolParams& p, Tensor* out) {
+  if (out[0].numel() == 0) return;  // of any size, then
   Tensor input = kernels::as_contiguous(*inputs[0]);
   kernels::max_pool(input.dtype(), geometry(p, input), input.data_ptr(), out[0].data_ptr(),
                     out[1].data_ptr<int64_t>());
 }
 void evaluate_average(Operands inputs, const PoolParams& p, Tensor* out) {
+  if (out[0].numel() == 0) return;
   Tensor input = kernels::as_contiguous(*inputs[0]);
   kernels::average_pool(input.dtype(), geometry(p, input),
                         {p.count_include_pad, p.divisor_override}, input.data_ptr(),
                         out[0].data_ptr());
 }
 void evaluate_spread(Operands inputs, const PoolParams& p, Tensor* out) {
+  if (out[0].numel() == 0) return;
   Tensor output = kernels::as_contiguous(*inputs[0]);
   kernels::average_pool_spread(output.dtype(), geometry(p, output),
                                {p.count_include_pad, p.divisor_override}, output.data_ptr(),
@@ -95,8 +99,49 @@ Tensor spread_max(const Vjp& v, const PoolParams& p) {
   return reshape(gather_backward(reshape(v.grad(), flat(sizes)), flat(input), -1, index), input);
 }
 
+// ---- what the functions below see to, of graphs from outside
+
+constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+bool all_between(const Dims& pair, int64_t least, int64_t most) {
+  return pair.size() == 2 && pair[0] >= least && pair[0] <= most && pair[1] >= least &&
+         pair[1] <= most;
+}
+
+// The window of the last result begins inside of the input or of the padding before it.
+bool windows_fit(const PoolParams& p, size_t i) {
+  if (p.output[i] == 0) return true;
+  if (p.kernel.empty()) return p.input[i] > 0;
+  Dim reach = p.dilation[i] * (p.kernel[i] - 1) + 1, last = p.output[i] - 1;
+  Dim room = p.input[i] + p.padding[i] - 1;
+  return p.padding[i] * 2 <= reach && last <= room / p.stride[i];
+}
+
+void require_windows(const Dims& sizes, const Dims& plane, const PoolParams& p) {
+  bool usable = sizes.size() >= 2 && all_between(p.input, 0, kMost) &&
+                all_between(p.output, 0, kMost) && sizes[sizes.size() - 2] == plane[0] &&
+                sizes.back() == plane[1];
+  if (usable && !p.kernel.empty()) {
+    usable = all_between(p.kernel, 1, kMost) && all_between(p.padding, 0, kMost) &&
+             all_between(p.stride, 1, 4 * kMost) && all_between(p.dilation, 1, kMost);
+  }
+  ops::demand(usable && windows_fit(p, 0) && windows_fit(p, 1), "a pool",
+              "windows that lie in the last two dimensions");
+}
+
+void require_max(Operands inputs, const PoolParams& p) {
+  require_windows(inputs[0]->sizes(), p.input, p);
+  ops::demand(inputs[0]->dtype() != kBool, "max_pool", "numbers");
+}
+template <bool transposed>
+void require_average(Operands inputs, const PoolParams& p) {
+  require_windows(inputs[0]->sizes(), transposed ? p.output : p.input, p);
+  DType dtype = inputs[0]->dtype();
+  ops::demand(is_floating(dtype) || dtype == kInt64, "average_pool", "floats or int64");
+}
+
 Primitive<PoolParams> max_primitive(const char* name, const char* node) {
-  return plain_primitive<PoolParams, infer_max, evaluate_max>(name, Kind::reduce, 2)
+  return plain_primitive<PoolParams, infer_max, evaluate_max>(name, Kind::reduce, "t", 2)
+      .requiring<require_max>()
       .vjp(node, wrt(0, saves::out(1),
                      [](const Vjp& v, const PoolParams& p) { return spread_max(v, p); }));
 }
@@ -106,34 +151,42 @@ const Registered adaptive_max_p = max_primitive("adaptive_max_pool", "AdaptiveMa
 // Averages are linear, so the gradient is the transpose, whose gradient is the average again.
 Tensor spread(const PoolParams& p, const Tensor& grad);
 Primitive<PoolParams> average_primitive(const char* name, const char* node) {
-  return plain_primitive<PoolParams, infer_average, evaluate_average>(name, Kind::reduce)
+  return plain_primitive<PoolParams, infer_average, evaluate_average>(name, Kind::reduce, "t")
+      .requiring<require_average<false>>()
       .vjp(node, wrt(0, saves::nothing,
                      [](const Vjp& v, const PoolParams& p) { return spread(p, v.grad()); }));
 }
 const Registered average_p = average_primitive("average_pool", "AvgPool2DBackward0");
 const Registered adaptive_average_p =
     average_primitive("adaptive_average_pool", "AdaptiveAvgPool2DBackward0");
-const Registered spread_p =
-    plain_primitive<PoolParams, infer_spread, evaluate_spread>("average_pool_spread", Kind::scatter)
-        .vjp("AvgPool2DBackwardBackward0",
-             wrt(0, saves::nothing,
-                 [](const Vjp& v, const PoolParams& p) { return average_p.with(p, v.grad()); }));
+const Registered spread_p = plain_primitive<PoolParams, infer_spread, evaluate_spread>(
+                                "average_pool_spread", Kind::scatter, "t")
+                                .requiring<require_average<true>>()
+                                .vjp("AvgPool2DBackwardBackward0",
+                                     wrt(0, saves::nothing, [](const Vjp& v, const PoolParams& p) {
+                                       return average_p.with(p, v.grad());
+                                     }));
 Tensor spread(const PoolParams& p, const Tensor& grad) { return spread_p.with(p, grad); }
 
 // ---- from arguments to windows
+
+// Kernels, paddings and dilations are at most kMost: their products have 64 bits to fit into.
+constexpr int64_t kAny = std::numeric_limits<int64_t>::max();
 
 struct WindowArguments {
   const Dims &kernel, &stride, &padding, &dilation;
   bool ceil_mode;
 };
 
-Dims pair(const char* who, const char* what, const Dims& given, Dim least) {
+Dims pair(const char* who, const char* what, const Dims& given, Dim least, Dim most = kMost) {
   if (given.size() != 1 && given.size() != 2) {
     fail("{}: {} must be one or two numbers, got {}", who, what, text(given));
   }
   for (Dim value : given) {
     if (value < least)
       fail("{}: {} {} must not be less than {}", who, what, text(given), least.text());
+    if (value > most)
+      fail("{}: {} {} must not be greater than {}", who, what, text(given), most.text());
   }
   return {given[0], given.back()};
 }
@@ -151,13 +204,16 @@ void check_input(const char* who, const Tensor& self) {
       who, text(sizes));
 }
 
-Dim pooled_size(const char* who, Dim size, const PoolParams& p, size_t i, bool ceil_mode) {
+// A stride that leaves the input at once becomes a shorter one that does, so that positions are
+// numbers.
+Dim pooled_size(const char* who, Dim size, PoolParams& p, size_t i, bool ceil_mode) {
   Dim reach = p.dilation[i] * (p.kernel[i] - 1) + 1;
   if (p.padding[i] * 2 > reach) {
     fail("{}: padding {} must be at most half of the kernel {} with dilation {}", who,
          text(p.padding), text(p.kernel), text(p.dilation));
   }
   Dim room = size + p.padding[i] * 2 - reach;
+  if (p.stride[i] > kMost) p.stride[i] = min(p.stride[i], size + p.padding[i] * 2 + reach);
   Dim count = (ceil_mode ? room + p.stride[i] - 1 : room) / p.stride[i] + 1;
   // The last window must begin inside the input or the padding before it.
   if (ceil_mode && (count - 1) * p.stride[i] >= size + p.padding[i]) count -= 1;
@@ -172,7 +228,7 @@ PoolParams windows(const char* who, const Tensor& self, const WindowArguments& a
   PoolParams p{.kernel = pair(who, "kernel_size", arguments.kernel, 1),
                .padding = pair(who, "padding", arguments.padding, 0),
                .dilation = pair(who, "dilation", arguments.dilation, 1)};
-  p.stride = arguments.stride.empty() ? p.kernel : pair(who, "stride", arguments.stride, 1);
+  p.stride = arguments.stride.empty() ? p.kernel : pair(who, "stride", arguments.stride, 1, kAny);
   for (size_t i = 0; i < 2; i++) {
     p.input.push_back(self.sizes()[self.sizes().size() - 2 + i]);
     p.output.push_back(pooled_size(who, p.input[i], p, i, arguments.ceil_mode));
@@ -183,7 +239,7 @@ PoolParams windows(const char* who, const Tensor& self, const WindowArguments& a
 PoolParams adaptive(const char* who, const Tensor& self, const Dims& output_size) {
   const Dims& sizes = self.sizes();
   return {.input = {sizes[sizes.size() - 2], sizes.back()},
-          .output = pair(who, "output_size", output_size, 0)};
+          .output = pair(who, "output_size", output_size, 0, kAny)};
 }
 
 // One dimension is two with a height of 1.

@@ -44,6 +44,15 @@ void check_batches(const char* who, const Tensor& a, const Tensor& b) {
        text(b.sizes()));
 }
 
+void require_product(const Tensor& a, const Tensor& b) {
+  bool usable = a.dim() >= 2 && (b.dim() == a.dim() || (a.dim() == 2 && b.dim() == 1));
+  for (int64_t i = 0; usable && i < b.dim() - 2; i++) usable = a.sizes()[i] == b.sizes()[i];
+  if (!usable) check_ranks("a product", a, 2, b, 2);
+  if (!usable) fail("a product: batch sizes differ: got {} x {}", text(a.sizes()), text(b.sizes()));
+  check_dtypes("a product", a, b);
+  check_inner("a product", a, b);
+}
+
 Dims product_sizes(const Tensor& a, const Tensor& b) {
   Dims sizes = a.sizes();
   sizes.pop_back();

@@ -107,7 +107,7 @@ const Registered permutation_p =
                     },
                     [](Operands, const PermutationParams& p, Tensor* out) {
                       kernels::fill_permutation(out[0], ops::reserve(p.generator, p.n));
-                    }>("random_permutation", Kind::random);
+                    }>("random_permutation", Kind::random, "");
 const auto randperm_entry =
     define(randperm, "The integers from 0 to n - 1 in random order.",
            [](Dim n, const OptGenerator& generator, OptDType dtype) {
@@ -126,6 +126,13 @@ struct MultinomialParams {
   OptGenerator generator;
   bool operator==(const MultinomialParams&) const = default;
 };
+void require_weights(Operands inputs, const MultinomialParams& p) {
+  const Dims& sizes = inputs[0]->sizes();
+  bool usable = (sizes.size() == 1 || sizes.size() == 2) && is_floating(inputs[0]->dtype());
+  usable =
+      usable && sizes.back() > 0 && p.samples > 0 && (p.replacement || p.samples <= sizes.back());
+  ops::demand(usable, "multinomial", "weights of a line or of rows, and enough of them");
+}
 const Registered multinomial_p =
     plain_primitive<MultinomialParams,
                     [](Operands inputs, const MultinomialParams& p, Meta* out) {
@@ -136,7 +143,8 @@ const Registered multinomial_p =
                       int64_t draws = p.replacement ? out[0].numel() : inputs[0]->numel();
                       kernels::fill_multinomial(out[0], *inputs[0], p.samples.value(),
                                                 p.replacement, ops::reserve(p.generator, draws));
-                    }>("multinomial", Kind::random)
+                    }>("multinomial", Kind::random, "t")
+        .requiring<require_weights>()
         .raising()
         .drawing([](Operands inputs, const void* params) {
           const auto& p = *static_cast<const MultinomialParams*>(params);

@@ -28,19 +28,26 @@ struct ElementParams {
 void sizes_of_input(Operands inputs, const ElementParams& p, Meta* out) {
   out[0] = {inputs[0]->sizes(), p.dtype};
 }
+void require_floats(Operands inputs, const ElementParams& p) {
+  bool real = is_floating(p.dtype);
+  for (const Operand& input : inputs) real = real && is_floating(input->dtype());
+  ops::demand(real, "a random primitive", "floats");
+}
 const Registered bernoulli_p =
     plain_primitive<ElementParams, sizes_of_input,
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
                       kernels::fill_bernoulli(out[0], *inputs[0],
                                               ops::reserve(p.generator, out[0].numel()));
-                    }>("bernoulli", Kind::random)
+                    }>("bernoulli", Kind::random, "t")
+        .requiring<require_floats>()
         .raising();
 const Registered poisson_p =
     plain_primitive<ElementParams, sizes_of_input,
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
                       kernels::fill_poisson(out[0], *inputs[0],
                                             ops::reserve(p.generator, out[0].numel()));
-                    }>("poisson", Kind::random)
+                    }>("poisson", Kind::random, "t")
+        .requiring<require_floats>()
         .raising();
 
 void require_floating(const Tensor& self, const char* who) {
@@ -103,7 +110,8 @@ const Registered normal_p =
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
                       kernels::fill_normal(out[0], *inputs[0], *inputs[1],
                                            ops::reserve(p.generator, out[0].numel()));
-                    }>("normal", Kind::random)
+                    }>("normal", Kind::random, "tt")
+        .requiring<require_floats>()
         .raising();
 
 void check_std(double std, const char* who) {

@@ -22,7 +22,7 @@ const Registered random_p =
                     [](Operands, const RandomParams& p, Tensor* out) {
                       kernels::fill_random(out[0], p.distribution, p.a, p.b,
                                            reserve(p.generator, out[0].numel()));
-                    }>("random", Kind::random);
+                    }>("random", Kind::random, "");
 
 struct IntegerParams {
   Dims size;
@@ -40,7 +40,7 @@ const Registered random_integer_p =
                         kernels::fill_bits(out[0], key);
                       else
                         kernels::fill_integers(out[0], p.low, p.high, key);
-                    }>("random_integer", Kind::random);
+                    }>("random_integer", Kind::random, "");
 
 // The integers that a dtype holds exactly, both included.
 struct Range {

@@ -1,5 +1,7 @@
 #include "ops/rearrange.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/copy.h"
@@ -103,13 +105,16 @@ const auto repeat_interleave_entry =
 // Position i, counts[i] times.
 Tensor repeated_positions(const Tensor& counts) {
   Tensor dense = kernels::as_contiguous(counts, kInt64);
-  std::vector<int64_t> positions;
-  for (int64_t i = 0; i < dense.numel(); i++) {
-    int64_t times = dense.data_ptr<int64_t>()[i];
-    if (times < 0) fail("repeat_interleave: repeats must be 0 or more, got {}", times);
-    positions.insert(positions.end(), static_cast<size_t>(times), i);
+  std::span times(dense.data_ptr<int64_t>(), static_cast<size_t>(dense.numel()));
+  Dim total = 0;
+  for (int64_t each : times) {
+    if (each < 0) fail("repeat_interleave: repeats must be 0 or more, got {}", each);
+    total += each;
   }
-  return tensor(positions);
+  Tensor positions = empty_tensor({total}, kInt64);
+  int64_t* at = positions.data_ptr<int64_t>();
+  for (size_t i = 0; i < times.size(); i++) at = std::fill_n(at, times[i], i);
+  return positions;
 }
 
 const auto repeat_interleave_tensor_entry =
@@ -143,9 +148,21 @@ const auto repeat_interleave_tensor_entry =
 Tensor roll_along(const Tensor& self, Dim shift, int64_t axis) {
   Dim size = self.dim_size(axis);
   if (size == 0) return clone(self);
-  Dim start = (size - shift) % size;
+  Dim start = (size - shift % size) % size;
   if (start == 0) return clone(self);
   return cat({slice(self, axis, start), slice(self, axis, Dim(0), start)}, axis);
+}
+
+// The shifts that undo others; within the sizes, because the least number has no negative.
+Dims shifted_back(const Tensor& self, const Dims& shifts, const Dims& dims) {
+  Dims back = shifts;
+  for (size_t i = 0; i < back.size(); i++) {
+    bool flat = dims.empty();
+    Dim size = flat ? self.impl()->numel
+                    : self.sizes()[wrap_axis(dims[i].value(), self.sizes().size(), "roll")];
+    back[i] = size == 0 ? Dim(0) : -(back[i] % size);
+  }
+  return back;
 }
 
 const auto roll_entry =
@@ -168,9 +185,8 @@ const auto roll_entry =
            })
         .vjp("RollBackward0", wrt(0, saves::nothing,
                                   [](const Vjp& v, const Dims& shifts, const Dims& dims) {
-                                    Dims back = shifts;
-                                    for (Dim& shift : back) shift = -shift;
-                                    return roll(v.grad(), back, dims);
+                                    return roll(v.grad(), shifted_back(v.grad(), shifts, dims),
+                                                dims);
                                   }))
         .samples([] {
           return Samples{{{sample({2, 3}), Dims{1}, Dims{1}}},
@@ -204,7 +220,7 @@ const Registered flip_p =
                         strides[axis] = -strides[axis];
                       }
                       kernels::copy_elements(out[0], alias(self, self.sizes(), strides, offset));
-                    }>("flip", Kind::gather)
+                    }>("flip", Kind::gather, "t")
         .vjp("FlipBackward0", wrt(0, saves::nothing, [](const Vjp& v, const FlipParams& p) {
                return flip(v.grad(), p.dims);
              }));

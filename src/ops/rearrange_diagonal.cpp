@@ -36,11 +36,12 @@ void infer_triangle(const Tensor& self, const char* who, Meta& out) {
 }
 
 // Each row is a part that is kept and zeros: up to the diagonal, or from it on.
-void keep_triangle(const Tensor& self, bool lower, int64_t diagonal, const Tensor& out) {
+void keep_triangle(const Tensor& self, bool lower, int64_t offset, const Tensor& out) {
   if (out.numel() == 0) return;
   Tensor dense = kernels::as_contiguous(self);
   size_t rank = out.sizes().size();
   int64_t rows = out.sizes()[rank - 2].value(), columns = out.sizes()[rank - 1].value();
+  int64_t diagonal = std::clamp(offset, -rows, columns);  // farther means the same
   auto item = static_cast<int64_t>(item_size(out.dtype()));
   const char* from = static_cast<const char*>(dense.data_ptr());
   char* to = static_cast<char*>(out.data_ptr());
@@ -65,7 +66,7 @@ const Registered tril_p =
                     },
                     [](Operands inputs, const TriangleParams& p, Tensor* out) {
                       keep_triangle(*inputs[0], true, p.diagonal, out[0]);
-                    }>("tril", Kind::gather)
+                    }>("tril", Kind::gather, "t")
         .vjp("TrilBackward0", wrt(0, saves::nothing, [](const Vjp& v, const TriangleParams& p) {
                return tril(v.grad(), p.diagonal);
              }));
@@ -76,7 +77,7 @@ const Registered triu_p =
                     },
                     [](Operands inputs, const TriangleParams& p, Tensor* out) {
                       keep_triangle(*inputs[0], false, p.diagonal, out[0]);
-                    }>("triu", Kind::gather)
+                    }>("triu", Kind::gather, "t")
         .vjp("TriuBackward0", wrt(0, saves::nothing, [](const Vjp& v, const TriangleParams& p) {
                return triu(v.grad(), p.diagonal);
              }));
@@ -121,7 +122,7 @@ const auto diag_embed_entry =
              if (row == column) {
                fail("diag_embed: dim1 and dim2 must be different, got {} and {}", dim1, dim2);
              }
-             Dim size = self.dim_size(-1) + std::abs(offset);
+             Dim size = self.dim_size(-1) + (offset < 0 ? -Dim(offset) : Dim(offset));
              Dims sizes = self.sizes();
              sizes.pop_back();
              sizes.insert(std::min(row, column), size);

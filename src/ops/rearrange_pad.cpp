@@ -59,17 +59,16 @@ Tensor shared_part(const Tensor& tensor, const Dims& other_sizes, const Dims& pa
   Dims sizes = tensor.sizes();
   Dim offset = tensor.impl()->offset;
   for (size_t i = 0; i < rank; i++) {
-    int64_t shift = pads_of(pad, rank, i).first.value() * sign;
-    int64_t start = std::max<int64_t>(shift, 0);
-    int64_t end = std::min(sizes[i].value(), other_sizes[i].value() + shift);
-    sizes[i] = std::max<int64_t>(end - start, 0);
-    offset += Dim(start) * tensor.strides()[i];
+    Dim shift = pads_of(pad, rank, i).first * sign, start = max(shift, 0);
+    sizes[i] = max(min(sizes[i], other_sizes[i] + shift) - start, 0);
+    if (!(sizes[i] == 0)) offset += start * tensor.strides()[i];
   }
   return alias(tensor, sizes, tensor.strides(), product(sizes) == 0 ? Dim(0) : offset);
 }
 
 void evaluate_pad(Operands inputs, const PadParams& p, Tensor* out) {
   const Tensor& self = *inputs[0];
+  if (out[0].numel() == 0) return;
   visit(out[0].dtype(), [&](auto zero) {
     using T = decltype(zero);
     std::fill_n(static_cast<T*>(out[0].data_ptr()), out[0].numel(), p.value.to<T>());
@@ -79,7 +78,7 @@ void evaluate_pad(Operands inputs, const PadParams& p, Tensor* out) {
 }
 
 const Registered constant_pad_p =
-    plain_primitive<PadParams, infer_pad, evaluate_pad>("constant_pad", Kind::gather)
+    plain_primitive<PadParams, infer_pad, evaluate_pad>("constant_pad", Kind::gather, "t")
         .vjp("ConstantPadNdBackward0", wrt(0, saves::nothing, [](const Vjp& v, const PadParams& p) {
                Dims back = p.pad;
                for (Dim& pad : back) pad = -pad;

@@ -76,7 +76,7 @@ template <Text name, Reduction reduction, bool mean = false>
 Primitive<ReduceParams> reduce_primitive() {
   auto primitive =
       plain_primitive<ReduceParams, infer_reduce<name>, evaluate_reduce<reduction, mean>>(
-          name.chars, Kind::reduce);
+          name.chars, Kind::reduce, "t");
   primitive.combine = reduction;
   primitive.reduced = [](const void* params, size_t rank) {
     return axis_set(static_cast<const ReduceParams*>(params)->dim, rank, "reduce");
@@ -104,7 +104,7 @@ double number(const NumberParams& p) {
 const Registered number_p = plain_primitive<
     NumberParams, [](Operands, const NumberParams&, Meta* out) { out[0].dtype = kFloat64; },
     [](Operands, const NumberParams& p, Tensor* out) { *out[0].data_ptr<double>() = number(p); }>(
-    "size_number", Kind::create);
+    "size_number", Kind::create, "");
 
 }  // namespace
 

@@ -97,10 +97,10 @@ void infer_with_index(Operands inputs, const WithIndexParams& p, Meta* out) {
 
 const Registered max_index_p =
     ops::plain_primitive<WithIndexParams, infer_with_index<"max">, evaluate_with_index<true>>(
-        "max_with_index", Kind::reduce, 2);
+        "max_with_index", Kind::reduce, "t", 2);
 const Registered min_index_p =
     ops::plain_primitive<WithIndexParams, infer_with_index<"min">, evaluate_with_index<false>>(
-        "min_with_index", Kind::reduce, 2);
+        "min_with_index", Kind::reduce, "t", 2);
 
 template <const auto& primitive>
 std::tuple<Tensor, Tensor> with_index(const Tensor& self, int64_t dim, bool keepdim) {

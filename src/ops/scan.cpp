@@ -119,9 +119,18 @@ void infer_scan(Operands inputs, const ScanParams& p, Meta* out) {
   out[0].dtype = inputs[0]->dtype();
 }
 
+void require_alike(Operands inputs, const ScanParams&) {
+  const Tensor &first = *inputs[0], &last = *inputs[inputs.size() - 1];
+  ops::demand(
+      first.dtype() != kBool && first.dtype() == last.dtype() && first.sizes() == last.sizes(),
+      "a scan", "numbers of one dtype and sizes");
+}
+
 template <Text who, class Step>
 Primitive<ScanParams> scan_primitive() {
-  return plain_primitive<ScanParams, infer_scan<who>, evaluate_scan<Step>>(who.chars, Kind::scan);
+  auto primitive = plain_primitive<ScanParams, infer_scan<who>, evaluate_scan<Step>>(
+      who.chars, Kind::scan, Step::kTwoInputs ? "tt" : "t");
+  return std::move(primitive).template requiring<require_alike>();
 }
 
 // The elements moved by one along dim, `fill` where none came: k takes k + 1, or k - 1.

@@ -44,21 +44,21 @@ void evaluate_softmax(Operands inputs, const SoftmaxParams& p, Tensor* out) {
 }
 
 template <SoftmaxKind kind>
-Primitive<SoftmaxParams> softmax_primitive(const char* name) {
+Primitive<SoftmaxParams> softmax_primitive(const char* name, const char* operands) {
   return ops::plain_primitive<SoftmaxParams, infer_softmax, evaluate_softmax<kind>>(
-             name, Kind::extern_call)
+             name, Kind::extern_call, operands)
       .apart([](const void* params, size_t rank) {
         int64_t dim = static_cast<const SoftmaxParams*>(params)->dim;
         return static_cast<size_t>(wrap_axis(dim, rank, "softmax"));
       });
 }
 
-const Registered softmax_p = softmax_primitive<SoftmaxKind::softmax>("softmax");
-const Registered log_softmax_p = softmax_primitive<SoftmaxKind::log_softmax>("log_softmax");
+const Registered softmax_p = softmax_primitive<SoftmaxKind::softmax>("softmax", "t");
+const Registered log_softmax_p = softmax_primitive<SoftmaxKind::log_softmax>("log_softmax", "t");
 const Registered softmax_gradient_p =
-    softmax_primitive<SoftmaxKind::softmax_gradient>("softmax_backward");
+    softmax_primitive<SoftmaxKind::softmax_gradient>("softmax_backward", "tt");
 const Registered log_softmax_gradient_p =
-    softmax_primitive<SoftmaxKind::log_softmax_gradient>("log_softmax_backward");
+    softmax_primitive<SoftmaxKind::log_softmax_gradient>("log_softmax_backward", "tt");
 
 Samples inputs() {
   return {{{sample({2, 3}), Scalar(1)}},

@@ -24,6 +24,11 @@ struct SortParams {
   bool descending;
   bool operator==(const SortParams&) const = default;
 };
+template <class P>
+void require_axis(Operands inputs, const P& p) {
+  ops::demand(p.dim >= 0 && p.dim < std::max<int64_t>(inputs[0]->dim(), 1), "sort",
+              "a dimension that is there");
+}
 const Registered sort_p =
     plain_primitive<SortParams,
                     [](Operands inputs, const SortParams&, Meta* out) {
@@ -33,7 +38,8 @@ const Registered sort_p =
                     },
                     [](Operands inputs, const SortParams& p, Tensor* out) {
                       kernels::sort_lines(*inputs[0], p.dim, p.descending, out[0], out[1]);
-                    }>("sort", Kind::sort, 2);
+                    }>("sort", Kind::sort, "t", 2)
+        .requiring<require_axis<SortParams>>();
 
 Sorted sorted(const Tensor& self, int64_t dim, bool descending) {
   int64_t axis = wrap_axis(dim, self.sizes().size(), "sort");
@@ -110,9 +116,14 @@ void infer_topk(Operands inputs, const TopkParams& p, Meta* out) {
   out[1].dtype = kInt64;
 }
 const Registered topk_p =
-    plain_primitive<TopkParams, infer_topk, [](Operands inputs, const TopkParams& p, Tensor* out) {
-      kernels::top_of_lines(*inputs[0], p.dim, p.largest, out[0], out[1]);
-    }>("topk", Kind::sort, 2);
+    plain_primitive<TopkParams, infer_topk,
+                    [](Operands inputs, const TopkParams& p, Tensor* out) {
+                      kernels::top_of_lines(*inputs[0], p.dim, p.largest, out[0], out[1]);
+                    }>("topk", Kind::sort, "t", 2)
+        .requiring<[](Operands inputs, const TopkParams& p) {
+          require_axis(inputs, p);
+          ops::demand(inputs[0]->dtype() != kBool, "topk", "numbers");
+        }>();
 const auto topk_entry =
     define(topk, "The k largest (or smallest) elements along a dimension, and where they were.",
            [](const Tensor& self, int64_t k, int64_t dim, bool largest, bool) -> Sorted {

@@ -1,6 +1,8 @@
 // Signs, tests and rounding; the rest of unary.h is in unary_exp.cpp and unary_trig.cpp.
 #include "ops/unary.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ops/arithmetic.h"
 #include "ops/choose.h"
@@ -198,8 +200,9 @@ constexpr Function<"round.decimals(Tensor self, *, int decimals) -> Tensor"> rou
 const auto round_decimals_entry =
     define(round_decimals, "The nearest number with so many decimals, which may be negative.",
            [](const Tensor& self, int64_t decimals) {
-             double unit = 1;
-             for (int64_t i = 0; i < std::abs(decimals); i++) unit *= 10;
+             double unit = 1;  // infinite after some 300 powers
+             int64_t powers = std::clamp<int64_t>(decimals, -400, 400);
+             for (int64_t i = 0; i < std::abs(powers); i++) unit *= 10;
              return round_decimals_p.with({unit, decimals < 0}, self);
            })
         .vjp("RoundBackward1",

@@ -21,21 +21,18 @@ void ops::check_strided(const Tensor& self, const Dims& size, const Dims& stride
     fail("as_strided: got {} sizes and {} strides; give one stride per size", size.size(),
          stride.size());
   }
-  product(size);  // refuses negative sizes
-  Dim last = offset;
-  for (size_t i = 0; i < size.size(); i++) {
-    if (stride[i] < 0) fail("as_strided: strides must be 0 or more, got {}", text(stride));
-    if (size[i] == 0) return;
-    last += (size[i] - 1) * stride[i];
+  for (Dim each : stride) {
+    if (each < 0) fail("as_strided: strides must be 0 or more, got {}", text(stride));
   }
   if (offset < 0) fail("as_strided: storage_offset must be 0 or more, got {}", offset.text());
-  if (!self.impl()->storage) return;
+  if (product(size) == 0 || !self.impl()->storage) return;  // the product refuses negative sizes
   int64_t room = static_cast<int64_t>(self.impl()->storage->bytes() / item_size(self.dtype()));
-  if (!(last < room)) {
+  Dim length = reach(size, stride);
+  if (offset > room || length > Dim(room) - offset) {
     fail(
-        "as_strided: sizes {}, strides {} and offset {} reach element {} of a storage with {} "
-        "elements",
-        text(size), text(stride), offset.text(), last.text(), room);
+        "as_strided: sizes {}, strides {} and offset {} reach {} elements beyond the offset of a "
+        "storage with {} elements",
+        text(size), text(stride), offset.text(), length.text(), room);
   }
 }
 
@@ -84,7 +81,7 @@ const Registered slice_backward_p =
                       NoGradGuard below;
                       kernels::copy_elements(slice(out[0], p.dim, p.start, p.end, p.step),
                                              *inputs[0]);
-                    }>("slice_backward", Kind::scatter)
+                    }>("slice_backward", Kind::scatter, "t")
         .vjp("SliceBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const SliceBackwardParams& p) {
                return slice(v.grad(), p.dim, p.start, p.end, p.step);
@@ -102,7 +99,7 @@ struct SelectBackwardParams {
 void infer_select_backward(Operands inputs, const SelectBackwardParams& p, Meta* out) {
   Dims view = p.input_sizes;
   int64_t axis = wrap_axis(p.dim, view.size(), "select_backward");
-  if (view.empty() || Dim(p.index) >= view[axis] || Dim(p.index) < -view[axis]) {
+  if (view.empty() || Dim::bound(p.index) >= view[axis] || Dim::bound(p.index) < -view[axis]) {
     fail(ErrorKind::index, "select_backward: index {} is out of bounds for dimension {} of {}",
          p.index, axis, text(view));
   }
@@ -115,7 +112,7 @@ const Registered select_backward_p =
                       fill_zeros(out[0]);
                       NoGradGuard below;
                       kernels::copy_elements(select(out[0], p.dim, p.index), *inputs[0]);
-                    }>("select_backward", Kind::scatter)
+                    }>("select_backward", Kind::scatter, "t")
         .vjp("SelectBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const SelectBackwardParams& p) {
                return select(v.grad(), p.dim, p.index);
@@ -151,7 +148,7 @@ const Registered diagonal_backward_p =
                       NoGradGuard below;
                       kernels::copy_elements(diagonal(out[0], p.offset, p.dim1, p.dim2),
                                              *inputs[0]);
-                    }>("diagonal_backward", Kind::scatter)
+                    }>("diagonal_backward", Kind::scatter, "t")
         .vjp("DiagonalBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const DiagonalBackwardParams& p) {
                return diagonal(v.grad(), p.offset, p.dim1, p.dim2);
@@ -180,21 +177,14 @@ void add_at(T* storage, const Dims& sizes, const Dims& strides, int64_t offset, 
   for (int64_t i = 0; i < count; i++) {
     storage[at] = T(storage[at] + values[i]);
     for (size_t d = sizes.size(); d-- > 0;) {
-      at += strides[d].value();
-      if (++index[d] < sizes[d].value()) break;
-      at -= strides[d].value() * sizes[d].value();
+      if (++index[d] < sizes[d].value()) {
+        at += strides[d].value();
+        break;
+      }
+      at -= strides[d].value() * (sizes[d].value() - 1);
       index[d] = 0;
     }
   }
-}
-
-int64_t extent(const Dims& sizes, const Dims& strides) {
-  int64_t last = 0;
-  for (size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] == 0) return 0;
-    last += (sizes[i].value() - 1) * strides[i].value();
-  }
-  return last + 1;
 }
 
 struct UnfoldBackwardParams {
@@ -209,7 +199,7 @@ void add_windows(const Tensor& grad, const UnfoldBackwardParams& p, const Tensor
   Dims strides = out.strides();
   int64_t axis = wrap_axis(p.dim, strides.size(), "unfold_backward");
   strides.push_back(strides.empty() ? Dim(1) : strides[axis]);
-  if (out.dim() > 0) strides[axis] *= p.step;
+  if (out.dim() > 0) strides[axis] = ops::stepped_stride(strides[axis], p.step);
   Tensor values = kernels::as_contiguous(grad);
   visit(grad.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -234,7 +224,7 @@ const Registered unfold_backward_p =
     plain_primitive<UnfoldBackwardParams, infer_unfold_backward,
                     [](Operands inputs, const UnfoldBackwardParams& p, Tensor* out) {
                       add_windows(*inputs[0], p, out[0]);
-                    }>("unfold_backward", Kind::scatter)
+                    }>("unfold_backward", Kind::scatter, "t")
         .vjp("UnfoldBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const UnfoldBackwardParams& p) {
                return unfold(v.grad(), p.dim, p.size, p.step);
@@ -251,8 +241,9 @@ struct Stretch {
       : base(std::min(p.input_offset.value(), p.offset.value())),
         view_at(p.offset.value() - base),
         input_at(p.input_offset.value() - base),
-        length(std::max(view_at + extent(p.size, p.stride),
-                        input_at + extent(p.input_sizes, p.input_strides))) {}
+        length(max(Dim(view_at) + reach(p.size, p.stride),
+                   Dim(input_at) + reach(p.input_sizes, p.input_strides))
+                   .value()) {}
 };
 
 // Gathers in the memory of the input, relative to the lower of the two offsets; where several
@@ -296,7 +287,7 @@ const Registered as_strided_backward_p =
     plain_primitive<StridedBackwardParams, infer_as_strided_backward,
                     [](Operands inputs, const StridedBackwardParams& p, Tensor* out) {
                       strided_backward(*inputs[0], p, out[0]);
-                    }>("as_strided_backward", Kind::scatter)
+                    }>("as_strided_backward", Kind::scatter, "t")
         .vjp("AsStridedBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const StridedBackwardParams& p) {
                // The transpose: bring the gradient into the memory of both, zero where the input

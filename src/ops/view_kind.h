@@ -21,16 +21,19 @@ ir::Primitive<P> view_primitive(const char* name, Rule) {
   ir::Primitive<P> primitive;
   primitive.name = name;
   primitive.kind = ir::Kind::view;
+  primitive.operands = "t";
   primitive.infer = ViewKind<P, Rule>::infer;
   return primitive;
 }
 
 // A primitive of another kind, from its shape rule and its kernel (functions or lambdas).
 template <class P, auto rule, auto kernel>
-ir::Primitive<P> plain_primitive(const char* name, ir::Kind kind, int outputs = 1) {
+ir::Primitive<P> plain_primitive(const char* name, ir::Kind kind, const char* operands,
+                                 int outputs = 1) {
   ir::Primitive<P> primitive;
   primitive.name = name;
   primitive.kind = kind;
+  primitive.operands = operands;
   primitive.outputs = outputs;
   primitive.infer = [](ir::Operands inputs, const void* params, ir::Meta* out) {
     rule(inputs, *static_cast<const P*>(params), out);
@@ -52,9 +55,12 @@ ir::Primitive<P> checked(const char* name) {
                          [](ir::Operands inputs, const P& params, Tensor* out) {
                            check(*inputs[0], params);
                            kernels::copy_elements(out[0], *inputs[0]);
-                         }>(name, ir::Kind::extern_call)
+                         }>(name, ir::Kind::extern_call, "t")
       .raising();
 }
+
+// For rules of Primitive::requiring(): refuses what no caller in this library asks for.
+void demand(bool holds, const char* who, const char* expected);
 
 // Refuses geometries that leave the storage.
 void check_strided(const Tensor& self, const Dims& size, const Dims& stride, Dim offset);

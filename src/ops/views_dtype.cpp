@@ -59,7 +59,7 @@ const Registered view_dtype_p =
       out[0] = alias(self, out[0].sizes(), out[0].strides(), offset);
       out[0].impl()->dtype = p.dtype;
       out[0].impl()->offset = scaled(offset, self.dtype(), p.dtype, "the offset");
-    }>("view_dtype", Kind::gather);
+    }>("view_dtype", Kind::gather, "t");
 const auto view_dtype_entry =
     define(view.overload<1>(), "The same memory as elements of another dtype.",
            [](const Tensor& self, DType dtype) {

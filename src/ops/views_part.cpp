@@ -23,12 +23,25 @@ Dim ops::slice_start(std::optional<Dim> start, Dim size) { return clip_bound(sta
 
 Dim ops::slice_length(std::optional<Dim> start, std::optional<Dim> end, Dim step, Dim size) {
   Dim first = clip_bound(start, 0, size), last = clip_bound(end, size, size);
-  return last < first ? Dim(0) : (last - first + step - 1) / step;
+  if (last < first) return 0;
+  Dim count = last - first;
+  bool plain = count.is_constant() && step.is_constant();
+  if (plain && step > count) return min(count, 1);  // also where the sum below has no number
+  return (count + step - 1) / step;
+}
+
+Dim ops::stepped_stride(Dim stride, Dim step) {
+  int64_t product;
+  bool plain = stride.is_constant() && step.is_constant();
+  bool wraps = plain && __builtin_mul_overflow(stride.value(), step.value(), &product);
+  return wraps ? stride : stride * step;
 }
 
 Dim ops::diagonal_length(Dim rows, Dim columns, int64_t offset) {
-  Dim length = offset >= 0 ? min(rows, columns - offset) : min(rows + offset, columns);
-  return length < 0 ? Dim(0) : length;
+  if (offset == 0) return min(rows, columns);
+  Dim distance = offset > 0 ? Dim(offset) : -Dim::bound(offset);
+  if (distance >= (offset > 0 ? columns : rows)) return 0;
+  return offset > 0 ? min(rows, columns - distance) : min(rows - distance, columns);
 }
 
 namespace {
@@ -46,7 +59,7 @@ const Registered select_p =
         fail(ErrorKind::index, "select: a zero-dim tensor has no dimension to select");
       int64_t axis = wrap_axis(p.dim, self.sizes().size(), "select");
       Dim size = self.sizes()[axis];
-      if (Dim(p.index) < -size || Dim(p.index) >= size) {
+      if (Dim::bound(p.index) < -size || Dim::bound(p.index) >= size) {
         fail(ErrorKind::index, "select: index {} is out of bounds for dimension {} with size {}",
              p.index, axis, size.text());
       }
@@ -83,7 +96,7 @@ const Registered slice_p =
       out.strides = self.strides();
       out.offset = self.impl()->offset + ops::slice_start(p.start, size) * out.strides[axis];
       out.sizes[axis] = ops::slice_length(p.start, p.end, p.step, size);
-      out.strides[axis] *= p.step;
+      out.strides[axis] = ops::stepped_stride(out.strides[axis], p.step);
     }).vjp("SliceBackward0", wrt(0, saves::shape(0), [](const Vjp& v, const SliceParams& p) {
              return slice_backward(v.grad(), v.sizes(0), p.dim, p.start, p.end, p.step);
            }));
@@ -140,7 +153,7 @@ const auto narrow_entry =
                     axis, size.text());
              }
              Dim from = start < 0 ? start + size : start;
-             if (from + length > size) {
+             if (length > size - from) {
                fail("narrow: start {} + length {} exceeds the size {} of dimension {}", from.text(),
                     length.text(), size.text(), axis);
              }
@@ -216,7 +229,7 @@ const Registered unfold_p =
       out.strides.push_back(number ? Dim(1) : self.strides()[axis]);
       if (number) return;
       out.sizes[axis] = (size - p.size) / p.step + 1;
-      out.strides[axis] *= p.step;
+      out.strides[axis] = ops::stepped_stride(out.strides[axis], p.step);
     }).vjp("UnfoldBackward0", wrt(0, saves::shape(0), [](const Vjp& v, const UnfoldParams& p) {
              return unfold_backward(v.grad(), v.sizes(0), p.dimension, p.size, p.step);
            }));
@@ -247,7 +260,7 @@ const auto detach_entry =
 
 Tensor Tensor::select(int64_t dim, int64_t index) const { return fg::select(*this, dim, index); }
 Tensor Tensor::slice(int64_t dim, OptInt start, OptInt end, int64_t step) const {
-  auto bound = [](OptInt at) { return at ? std::optional<Dim>(*at) : std::nullopt; };
+  auto bound = [](OptInt at) { return at ? std::optional(Dim::bound(*at)) : std::nullopt; };
   return fg::slice(*this, dim, bound(start), bound(end), step);
 }
 Tensor Tensor::narrow(int64_t dim, int64_t start, int64_t length) const {

@@ -2,6 +2,7 @@
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/copy.h"
+#include "ops/view_gradients.h"
 #include "ops/view_kind.h"
 #include "ops/views.h"
 
@@ -123,7 +124,7 @@ const Registered unsafe_view_p =
                     [](Operands inputs, const ViewParams&, Tensor* out) {
                       const Tensor& self = *inputs[0];
                       out[0] = alias(self, out[0].sizes(), out[0].strides(), self.impl()->offset);
-                    }>("unsafe_view", Kind::gather)
+                    }>("unsafe_view", Kind::gather, "t")
         .sharing_input()
         .vjp("UnsafeViewBackward0", wrt(0, saves::shape(0), view_gradient));
 const auto unsafe_view_entry =
@@ -229,7 +230,7 @@ const Registered unsqueeze_p =
       out.sizes = self.sizes();
       out.strides = self.strides();
       bool last = axis >= self.dim();
-      Dim stride = last ? Dim(1) : out.sizes[axis] * out.strides[axis];
+      Dim stride = last ? Dim(1) : ops::stepped_stride(out.strides[axis], out.sizes[axis]);
       out.sizes.insert(axis, 1);
       out.strides.insert(axis, stride);
     }).vjp("UnsqueezeBackward0", wrt(0, saves::nothing, [](const Vjp& v, const AxisParams& p) {

@@ -158,7 +158,7 @@ const auto chunk_entry =
              if (size == 0) {
                return split_with_sizes(self, Dims(static_cast<size_t>(chunks), 0), axis);
              }
-             Dim length = (size + chunks - 1) / chunks;
+             Dim length = (size - 1) / chunks + 1;
              if (length.is_constant()) return split(self, length.value(), axis);
              return split_with_sizes(self, equal_lengths(size, length, axis), axis);
            })

@@ -157,9 +157,9 @@ struct Attempt {
     if (!is_list(object) || (type != Type::dims && type != Type::opt_dims)) return kind;
     Value number;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-      if (!convert(item, Type::integer, false, number)) {
-        return fmt::format("a {} with a {}", kind, Py_TYPE(item)->tp_name);
+      nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(object, i));
+      if (!convert(item.ptr(), Type::integer, false, number)) {
+        return fmt::format("a {} with a {}", kind, Py_TYPE(item.ptr())->tp_name);
       }
     }
     return kind;

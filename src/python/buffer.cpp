@@ -6,8 +6,9 @@ namespace fg::python {
 
 namespace {
 
-// Sizes and strides for as long as a view is open.
+// Memory, sizes and strides for as long as a view is open: the tensor may get other memory.
 struct Geometry {
+  Tensor held;
   std::vector<Py_ssize_t> sizes, strides;
 };
 
@@ -57,15 +58,17 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
           PyErr_SetString(PyExc_BufferError, reason);
           return -1;
         }
+        tensor.check_known();
         auto item = static_cast<Py_ssize_t>(item_size(tensor.dtype()));
-        auto* geometry = new Geometry;
-        for (const Dim& size : tensor.sizes()) geometry->sizes.push_back(size.value());
-        for (const Dim& stride : tensor.strides()) {
-          geometry->strides.push_back(stride.value() * item);
+        auto* geometry = new Geometry{alias(tensor), {}, {}};
+        for (size_t i = 0; i < tensor.sizes().size(); i++) {
+          Py_ssize_t size = tensor.sizes()[i].value();
+          geometry->sizes.push_back(size);
+          // A dimension of one element may have any stride, also one that bytes cannot count.
+          geometry->strides.push_back(size > 1 ? tensor.strides()[i].value() * item : item);
         }
         *view = {};
         view->obj = Py_NewRef(self);
-        tensor.check_known();
         view->buf = tensor.data_ptr();
         view->len = tensor.numel() * item;
         view->itemsize = item;

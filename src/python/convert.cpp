@@ -67,8 +67,8 @@ static bool convert_dims(PyObject* object, bool strict, Value& value) {
   if (PyTuple_Check(object) || PyList_Check(object)) {
     Dims dims;
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(object); i++) {
-      PyObject* item = PySequence_Fast_GET_ITEM(object, i);
-      if (!convert_integer(item, false, one)) return false;
+      nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(object, i));  // __index__ may drop it
+      if (!convert_integer(item.ptr(), false, one)) return false;
       dims.push_back(std::get<Scalar>(one).to_int());
     }
     return value = std::move(dims), true;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <limits>
+#include <string_view>
 
 #include "base/fail.h"
 #include "ops/copy.h"
@@ -56,9 +57,42 @@ nb::dlpack::dtype dlpack_dtype(DType dtype) {
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * item_size(dtype)), 1};
 }
 
+// What __dlpack__ of an array gives, with or without a version; null where there is none.
+nb::object call_dlpack(nb::handle array, bool versioned) {
+  nb::object method = nb::getattr(array, "__dlpack__", nb::none());
+  if (method.is_none()) return {};
+  nb::dict options;
+  if (versioned) options["max_version"] = nb::make_tuple(1, 0);
+  PyObject* capsule = PyObject_Call(method.ptr(), nb::tuple().ptr(), options.ptr());
+  if (capsule) return nb::steal(capsule);
+  bool other = PyErr_ExceptionMatches(PyExc_BufferError) || PyErr_ExceptionMatches(PyExc_TypeError);
+  if (!other) nb::raise_python_error();
+  PyErr_Clear();
+  return {};
+}
+
+// A capsule, or a view of a buffer. An array may hand out one capsule twice; nanobind marks only
+// those as used that come by themselves, so they are asked for here.
+nb::object exported(nb::handle array, const char* who) {
+  nb::object capsule =
+      PyCapsule_CheckExact(array.ptr()) ? nb::borrow(array) : call_dlpack(array, false);
+  if (!capsule) capsule = call_dlpack(array, true);
+  if (!capsule && PyObject_CheckBuffer(array.ptr())) {
+    if (PyObject* view = PyMemoryView_FromObject(array.ptr())) return nb::steal(view);
+    PyErr_Clear();  // of dates and other things that have no format
+  }
+  if (!capsule || !PyCapsule_CheckExact(capsule.ptr())) return {};
+  const char* name = PyCapsule_GetName(capsule.ptr());
+  if (name && std::string_view(name).starts_with("used_dltensor")) {
+    fail("{}: the DLPack capsule was used before; ask the array for a new one", who);
+  }
+  return capsule;
+}
+
 Tensor share_array(nb::handle array, const char* who) {
   nb::ndarray<nb::ro> view;
-  if (!nb::try_cast(array, view, false)) {
+  nb::object source = exported(array, who);
+  if (!source || !nb::try_cast(source, view, false)) {
     fail(ErrorKind::type, "{}: expected an array of another library, got {}", who,
          Py_TYPE(array.ptr())->tp_name);
   }
@@ -96,7 +130,9 @@ nb::object to_dlpack(nb::handle self) {
   std::vector<int64_t> strides;
   for (const Dim& size : tensor.sizes()) sizes.push_back(static_cast<size_t>(size.value()));
   for (const Dim& stride : tensor.strides()) strides.push_back(stride.value());
-  nb::ndarray<> array(tensor.data_ptr(), sizes.size(), sizes.data(), self, strides.data(),
+  // Holds the memory itself: the tensor may get another one (`x.data = y`) while it is in use.
+  nb::object owner = own(wrap(alias(tensor)));
+  nb::ndarray<> array(tensor.data_ptr(), sizes.size(), sizes.data(), owner, strides.data(),
                       dlpack_dtype(tensor.dtype()));
   return array.cast(nb::rv_policy::reference);
 }
@@ -121,6 +157,24 @@ bool is_list(PyObject* object) {
        Py_TYPE(object)->tp_name);
 }
 
+// A list may contain itself.
+void check_depth(size_t depth) {
+  if (depth > 128) fail(ErrorKind::value, "tensor: the data is nested too deeply");
+}
+
+// Calls f(item) for the items of a list, which code of the user (__index__, __float__) may change.
+template <class F>
+void each_item(PyObject* sequence, const F& f) {
+  nb::object items = own(PySequence_Fast(sequence, "expected a sequence"));
+  Py_ssize_t count = PySequence_Fast_GET_SIZE(items.ptr());
+  for (Py_ssize_t i = 0; i < count; i++) {
+    if (PySequence_Fast_GET_SIZE(items.ptr()) != count) {
+      fail(ErrorKind::value, "tensor: a list changed its length while it was read");
+    }
+    f(nb::borrow(PySequence_Fast_GET_ITEM(items.ptr(), i)).ptr());
+  }
+}
+
 void add_sizes(PyObject* data, Dims& sizes) {
   nb::object item = nb::borrow(data);
   while (true) {
@@ -129,13 +183,14 @@ void add_sizes(PyObject* data, Dims& sizes) {
     if (count < 0) nb::raise_python_error();
     sizes.push_back(count);
     if (count == 0) return;
-    if (sizes.size() > 128) fail(ErrorKind::value, "tensor: the data is nested too deeply");
+    check_depth(sizes.size());
     item = own(PySequence_GetItem(item.ptr(), 0));
   }
 }
 
 // The dtype of all numbers together: bool < integer < float.
-DType infer_dtype(PyObject* data) {
+DType infer_dtype(PyObject* data, size_t depth = 0) {
+  check_depth(depth);
   if (is_tensor(data)) return impl_of(data)->dtype;
   if (is_number(data)) {
     Scalar number = scalar_of(data, PyExc_ValueError);
@@ -144,12 +199,11 @@ DType infer_dtype(PyObject* data) {
     return numpy ? kFloat64 : default_dtype();
   }
   if (!is_list(data)) refuse_data(data, ErrorKind::runtime);  // no dtype follows from it
-  nb::object items = own(PySequence_Fast(data, "expected a sequence"));
   OptDType result;
-  for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(items.ptr()); i++) {
-    DType next = infer_dtype(PySequence_Fast_GET_ITEM(items.ptr(), i));
+  each_item(data, [&](PyObject* item) {
+    DType next = infer_dtype(item, depth + 1);
     result = result ? promote(*result, next) : next;
-  }
+  });
   return result.value_or(default_dtype());
 }
 
@@ -207,9 +261,7 @@ void fill(PyObject* data, const Dims& sizes, size_t depth, T*& out) {
     fail(ErrorKind::value, "tensor: expected a sequence of length {} at dimension {}, got {}",
          sizes[depth].text(), depth, count);
   }
-  for (int64_t i = 0; i < count; i++) {
-    fill(PySequence_Fast_GET_ITEM(items.ptr(), i), sizes, depth + 1, out);
-  }
+  each_item(items.ptr(), [&](PyObject* item) { fill(item, sizes, depth + 1, out); });
 }
 
 // ---- back to Python
@@ -294,7 +346,9 @@ void add_data(nb::module_& module) {
   module.def("_from_bytes", [](nb::bytes bytes, nb::handle dtype, nb::tuple shape) {
     Dims sizes;
     for (nb::handle size : shape) sizes.push_back(nb::cast<int64_t>(size));
-    Tensor result = empty_tensor(sizes, python::dtype_of(dtype.ptr()).value());
+    OptDType type = python::dtype_of(dtype.ptr());
+    if (!type) fail(ErrorKind::type, "a pickled tensor has no dtype");
+    Tensor result = empty_tensor(sizes, *type);
     auto expected = static_cast<size_t>(result.numel()) * item_size(result.dtype());
     if (bytes.size() != expected) {
       fail("a pickled tensor of {} bytes has {} of them", expected, bytes.size());

@@ -1,6 +1,8 @@
 // x[...] and x[...] = value: Python's index objects to TensorIndex.
 #include "ops/indexing.h"
 
+#include <limits>
+
 #include "base/fail.h"
 #include "ops/create.h"
 #include "python/arguments.h"
@@ -18,9 +20,17 @@ int64_t integer_of(PyObject* object) {
   return value;
 }
 
+// As Python's lists: what 64 bits cannot hold is beyond every end.
 OptInt bound_of(PyObject* object) {
   if (object == Py_None) return {};
-  if (is_tensor(object) || PyIndex_Check(object)) return integer_of(object);
+  if (is_tensor(object) || PyIndex_Check(object)) {
+    nb::object integer = own(PyNumber_Index(object));
+    int overflow = 0;
+    int64_t value = PyLong_AsLongLongAndOverflow(integer.ptr(), &overflow);
+    if (overflow == 0) return value;
+    using Limits = std::numeric_limits<int64_t>;
+    return overflow > 0 ? Limits::max() : Limits::min();
+  }
   fail(ErrorKind::type,
        "slice indices must be integers or None or have an __index__ method, not {}",
        Py_TYPE(object)->tp_name);
@@ -37,7 +47,9 @@ Slice slice_of(PyObject* object) {
 
 // A list of numbers is a tensor of positions (or a mask, when they are bools).
 Tensor positions_of(PyObject* sequence) {
-  if (PySequence_Size(sequence) == 0) return empty_tensor({0}, kInt64);
+  Py_ssize_t count = PySequence_Size(sequence);
+  if (count < 0) nb::raise_python_error();
+  if (count == 0) return empty_tensor({0}, kInt64);
   return tensor_from_data(sequence, {});
 }
 
@@ -82,7 +94,8 @@ std::vector<TensorIndex> indices_of(PyObject* index) {
   std::vector<TensorIndex> indices;
   if (is_tuple(index)) {
     for (Py_ssize_t i = 0; i < PySequence_Fast_GET_SIZE(index); i++) {
-      indices.push_back(index_of(PySequence_Fast_GET_ITEM(index, i)));
+      nb::object item = nb::borrow(PySequence_Fast_GET_ITEM(index, i));
+      indices.push_back(index_of(item.ptr()));
     }
   } else {
     indices.push_back(index_of(index));

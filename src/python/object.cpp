@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "base/error.h"
@@ -47,6 +48,8 @@ void set_error() noexcept {
   } catch (const Error& error) {
     PyErr_SetString(exception_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
+    PyErr_NoMemory();
+  } catch (const std::length_error&) {  // of a list that no memory can hold
     PyErr_NoMemory();
   } catch (const std::exception& error) {
     PyErr_SetString(PyExc_RuntimeError, error.what());

@@ -9,19 +9,19 @@
 
 namespace fg {
 
-namespace {
-
-struct Symbolic {
+struct SymbolicDim {
   Dim::Op op;
   Dim a, b;
   int64_t hint;
   std::string name;
 };
 
+namespace {
+
 // Expressions are never freed: there are few, and a Dim stays trivially copyable.
 struct Table {
   std::mutex mutex;
-  std::deque<Symbolic> entries;
+  std::deque<SymbolicDim> entries;
 };
 
 Table& table() {
@@ -31,23 +31,40 @@ Table& table() {
 
 thread_local std::vector<std::string> guards;
 
-int64_t floor_div(int64_t a, int64_t b) {
+int64_t checked_divisor(int64_t a, int64_t b) {
   if (b == 0) fail("Dim: division of size {} by zero; the divisor must not be 0", a);
-  return a / b - ((a % b != 0) && ((a < 0) != (b < 0)));
+  return b;
+}
+int64_t floor_div(int64_t a, int64_t b) {
+  return a / checked_divisor(a, b) - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+int64_t floor_mod(int64_t a, int64_t b) {
+  int64_t rest = a % checked_divisor(a, b);
+  return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
 }
 
+[[noreturn]] void refuse_overflow(const char* operation, int64_t a, int64_t b) {
+  fail("the {} of {} and {} needs more than 64 bits; use smaller sizes, steps or offsets",
+       operation, a, b);
+}
+
+// The numbers are in the range of constants, and so is the result.
 int64_t apply(Dim::Op op, int64_t a, int64_t b) {
+  int64_t result = 0;
   switch (op) {
     case Dim::Op::add:
-      return a + b;
+      if (__builtin_add_overflow(a, b, &result)) refuse_overflow("sum", a, b);
+      return result;
     case Dim::Op::sub:
-      return a - b;
+      if (__builtin_sub_overflow(a, b, &result)) refuse_overflow("difference", a, b);
+      return result;
     case Dim::Op::mul:
-      return a * b;
+      if (__builtin_mul_overflow(a, b, &result)) refuse_overflow("product", a, b);
+      return result;
     case Dim::Op::floor_div:
       return floor_div(a, b);
     case Dim::Op::mod:
-      return a - b * floor_div(a, b);
+      return floor_mod(a, b);
     case Dim::Op::min:
       return std::min(a, b);
     case Dim::Op::max:
@@ -89,20 +106,33 @@ bool simplify(Dim::Op op, Dim a, Dim b, bool same, Dim* result) {
 
 }  // namespace
 
-static Dim from_index(size_t index) {
-  return Dim(std::numeric_limits<int64_t>::min() + static_cast<int64_t>(index));
+static constexpr int64_t kFirstSymbol = std::numeric_limits<int64_t>::min();
+
+static SymbolicDim entry(int64_t bits) {
+  auto index = static_cast<size_t>(bits - kFirstSymbol);
+  std::lock_guard lock(table().mutex);
+  if (index >= table().entries.size()) {
+    fail(ErrorKind::internal, "a size refers to symbol {}, but there are {}", index,
+         table().entries.size());
+  }
+  return table().entries[index];
 }
 
-static Symbolic entry(Dim dim, int64_t bits) {
-  (void)dim;
+Dim Dim::append(SymbolicDim symbolic) {
   std::lock_guard lock(table().mutex);
-  return table().entries[static_cast<size_t>(bits - std::numeric_limits<int64_t>::min())];
-}
-
-static Dim append(Symbolic symbolic) {
-  std::lock_guard lock(table().mutex);
+  auto index = static_cast<int64_t>(table().entries.size());
+  if (kFirstSymbol + index >= kLowest) fail("there are too many symbolic sizes; restart");
   table().entries.push_back(std::move(symbolic));
-  return from_index(table().entries.size() - 1);
+  return raw(kFirstSymbol + index);
+}
+
+void Dim::refuse_low(int64_t value) {
+  fail("the number {} is out of range; sizes, strides, steps and offsets are {} or more", value,
+       kLowest);
+}
+void Dim::refuse_high(uint64_t value) {
+  fail("the number {} is out of range; sizes, strides, steps and offsets are less than 2^63",
+       value);
 }
 
 Dim Dim::symbol(std::string name, int64_t hint) {
@@ -125,7 +155,7 @@ bool Dim::compare(Dim a, Dim b, const char* relation) {
   return holds;
 }
 
-int64_t Dim::symbolic_hint() const { return entry(*this, bits_).hint; }
+int64_t Dim::symbolic_hint() const { return entry(bits_).hint; }
 
 int64_t Dim::symbolic_value() const {
   fail(ErrorKind::not_implemented,
@@ -135,7 +165,7 @@ int64_t Dim::symbolic_value() const {
 
 std::string Dim::text() const {
   if (is_constant()) return std::to_string(bits_);
-  Symbolic e = entry(*this, bits_);
+  SymbolicDim e = entry(bits_);
   switch (e.op) {
     case Op::symbol:
       return e.name;

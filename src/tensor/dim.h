@@ -1,6 +1,7 @@
 // Dim: the size of a dimension, a constant or a symbol. Eight bytes: symbols live in the lowest
-// values of int64_t, which no real size can have. Arithmetic on constants is plain arithmetic; a
-// comparison on a symbol is decided by its hint and adds a guard.
+// values of int64_t, which no real size can have and which are refused as numbers. Arithmetic on
+// constants is checked: a result that needs more than 64 bits is an error. A comparison on a symbol
+// is decided by its hint and adds a guard.
 #pragma once
 
 #include <concepts>
@@ -11,15 +12,20 @@
 
 namespace fg {
 
+struct SymbolicDim;  // an entry of the table of symbols
+
 class Dim {
  public:
   Dim() = default;  // not initialised, as an int
   template <std::integral T>
-  constexpr Dim(T value) : bits_(static_cast<int64_t>(value)) {}  // NOLINT: a number is a Dim
+  constexpr Dim(T value) : bits_(checked(value)) {}  // NOLINT: a number is a Dim
+  // A bound that is clipped to a size later: the numbers that are refused above, which lie below
+  // every size, become the lowest one that is not.
+  static constexpr Dim bound(int64_t value) { return raw(value < kLowest ? kLowest : value); }
   // A new symbol; `hint` is its size in the example that is being traced.
   static Dim symbol(std::string name, int64_t hint);
 
-  constexpr bool is_constant() const { return bits_ >= kFirstConstant; }
+  constexpr bool is_constant() const { return bits_ >= kLowest; }
   // The number; an error for a symbol: use it only where nothing symbolic may come.
   constexpr int64_t value() const { return is_constant() ? bits_ : symbolic_value(); }
   // The number, or what the symbol is in the traced example. Adds no guard.
@@ -32,13 +38,21 @@ class Dim {
   enum class Op : uint8_t { symbol, add, sub, mul, floor_div, mod, min, max };
 
   friend Dim operator+(Dim a, Dim b) {
-    return both(a, b) ? Dim(a.bits_ + b.bits_) : combine(Op::add, a, b);
+    int64_t sum;
+    bool fits = both(a, b) && !__builtin_add_overflow(a.bits_, b.bits_, &sum) && sum >= kLowest;
+    return fits ? raw(sum) : combine(Op::add, a, b);
   }
   friend Dim operator-(Dim a, Dim b) {
-    return both(a, b) ? Dim(a.bits_ - b.bits_) : combine(Op::sub, a, b);
+    int64_t difference;
+    bool fits = both(a, b) && !__builtin_sub_overflow(a.bits_, b.bits_, &difference) &&
+                difference >= kLowest;
+    return fits ? raw(difference) : combine(Op::sub, a, b);
   }
   friend Dim operator*(Dim a, Dim b) {
-    return both(a, b) ? Dim(a.bits_ * b.bits_) : combine(Op::mul, a, b);
+    int64_t product;
+    bool fits =
+        both(a, b) && !__builtin_mul_overflow(a.bits_, b.bits_, &product) && product >= kLowest;
+    return fits ? raw(product) : combine(Op::mul, a, b);
   }
   friend Dim operator/(Dim a, Dim b) { return combine(Op::floor_div, a, b); }  // floors
   friend Dim operator%(Dim a, Dim b) { return combine(Op::mod, a, b); }        // sign of b
@@ -60,10 +74,33 @@ class Dim {
   friend bool operator>=(Dim a, Dim b) { return !(a < b); }
 
  private:
-  static constexpr int64_t kFirstConstant = std::numeric_limits<int64_t>::min() + (1LL << 32);
+  static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min() + (1LL << 32);
+
+  static constexpr Dim raw(int64_t bits) {
+    Dim result{};
+    result.bits_ = bits;
+    return result;
+  }
+  // Costs nothing for constants and for types that hold no number of 64 bits.
+  template <std::integral T>
+  static constexpr int64_t checked(T value) {
+    if constexpr (sizeof(T) == sizeof(int64_t)) {
+      if constexpr (std::unsigned_integral<T>) {
+        if (value > static_cast<T>(std::numeric_limits<int64_t>::max())) [[unlikely]]
+          refuse_high(value);
+      } else {
+        if (value < kLowest) [[unlikely]]
+          refuse_low(value);
+      }
+    }
+    return static_cast<int64_t>(value);
+  }
   static constexpr bool both(Dim a, Dim b) { return a.is_constant() && b.is_constant(); }
+  static Dim append(SymbolicDim symbolic);
   static Dim combine(Op op, Dim a, Dim b);
   static bool compare(Dim a, Dim b, const char* relation);
+  [[noreturn, gnu::cold]] static void refuse_low(int64_t value);
+  [[noreturn, gnu::cold]] static void refuse_high(uint64_t value);
   int64_t symbolic_hint() const;
   [[noreturn]] int64_t symbolic_value() const;
 

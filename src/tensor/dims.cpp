@@ -8,6 +8,8 @@
 namespace fg {
 
 void Dims::grow(size_t count) {
+  constexpr size_t kMost = size_t{1} << 24;
+  if (count > kMost) fail("a list of {} sizes is too long; expected at most {}", count, kMost);
   size_t capacity = std::max<size_t>(count, 2 * capacity_);
   Dim* grown = new Dim[capacity];
   std::copy(begin(), end(), grown);
@@ -71,16 +73,25 @@ Dims contiguous_strides(const Dims& sizes) {
   return strides;
 }
 
+[[noreturn, gnu::cold]] static void refuse_strides(const Dims& sizes) {
+  fail("sizes {} have a stride of more than 2^63; use smaller sizes", text(sizes));
+}
+
 void set_contiguous_strides(const Dims& sizes, Dims& strides) {
   strides.resize(sizes.size());
   const Dim* size = sizes.data();
   Dim* out = strides.data();
   int64_t plain = 1;
+  bool wraps = false;  // the last product is the stride of no dimension
   size_t rest = sizes.size();
   for (; rest > 0 && size[rest - 1].is_constant(); rest--) {  // nearly always all
+    if (wraps) [[unlikely]]
+      refuse_strides(sizes);
     out[rest - 1] = plain;
-    plain *= std::max<int64_t>(size[rest - 1].hint(), 1);
+    wraps = __builtin_mul_overflow(plain, std::max<int64_t>(size[rest - 1].hint(), 1), &plain);
   }
+  if (rest == 0) return;
+  if (wraps) refuse_strides(sizes);
   Dim stride = plain;
   for (size_t i = rest; i-- > 0;) {
     strides[i] = stride;

@@ -1,16 +1,46 @@
 #include "tensor/geometry.h"
 
 #include <algorithm>
+#include <limits>
+
+#include "base/fail.h"
 
 namespace fg {
 
-Dim reach(const Dims& sizes, const Dims& strides) {
+static constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+
+void check_rank(const Dims& sizes) {
+  constexpr size_t kMostDimensions = 1024;
+  if (sizes.size() <= kMostDimensions) [[likely]]
+    return;
+  fail("a tensor of {} dimensions has too many; expected at most {}", sizes.size(),
+       kMostDimensions);
+}
+
+// last + (size - 1) * stride, or the largest number.
+static int64_t farther(int64_t last, int64_t size, int64_t stride) {
+  int64_t steps, result;
+  bool wraps = __builtin_mul_overflow(size - 1, stride, &steps) ||
+               __builtin_add_overflow(last, steps, &result);
+  return wraps ? kMost : result;
+}
+
+static Dim symbolic_reach(const Dims& sizes, const Dims& strides) {
   Dim last = 0;
+  for (size_t i = 0; i < sizes.size(); i++) last += (sizes[i] - 1) * strides[i];
+  return last + 1;
+}
+
+Dim reach(const Dims& sizes, const Dims& strides) {
+  int64_t last = 0;
+  bool plain = true;
   for (size_t i = 0; i < sizes.size(); i++) {
     if (sizes[i] == 0) return 0;
-    last += (sizes[i] - 1) * strides[i];
+    plain = plain && sizes[i].is_constant() && strides[i].is_constant();
+    if (plain) last = farther(last, sizes[i].value(), strides[i].value());
   }
-  return last + 1;
+  if (!plain) return symbolic_reach(sizes, strides);
+  return last == kMost ? last : last + 1;
 }
 
 bool overlaps_itself(const Dims& sizes, const Dims& strides) {
@@ -24,7 +54,7 @@ bool overlaps_itself(const Dims& sizes, const Dims& strides) {
   int64_t last = 0;  // offset of the last element of the dimensions so far
   for (auto [stride, size] : dims) {
     if (stride <= last) return true;
-    last += stride * (size - 1);
+    last = farther(last, size, stride);
   }
   return false;
 }

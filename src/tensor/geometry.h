@@ -5,8 +5,11 @@
 
 namespace fg {
 
-// Elements from the first to the last; 0 without any.
+// Elements from the first to the last; 0 without any. Strides are 0 or more; what needs more than
+// 63 bits counts as the largest number, which no memory has.
 Dim reach(const Dims& sizes, const Dims& strides);
+// Refuses more dimensions than code that goes through them one within the other can stand.
+void check_rank(const Dims& sizes);
 // Some element is reached through more than one index, e.g. in an expanded tensor.
 bool overlaps_itself(const Dims& sizes, const Dims& strides);
 

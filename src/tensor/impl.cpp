@@ -1,6 +1,7 @@
 #include "tensor/impl.h"
 
 #include "tensor/allocator.h"
+#include "tensor/geometry.h"
 #include "tensor/modes.h"
 
 namespace fg {
@@ -28,7 +29,8 @@ bool is_contiguous(const Dims& sizes, const Dims& strides) {
     if (length == 0) return true;
     if (length == 1) continue;
     if (stride[rest - 1].hint() != plain) return has_no_elements(sizes);
-    plain *= length;
+    // A zero before it may make this product one of no dimension; it wraps unseen then.
+    (void)__builtin_mul_overflow(plain, length, &plain);
   }
   Dim expected = plain;
   for (size_t i = rest; i-- > 0;) {
@@ -41,6 +43,7 @@ bool is_contiguous(const Dims& sizes, const Dims& strides) {
 }
 
 void TensorImpl::set_layout(const Dims& new_sizes, const Dims& new_strides) {
+  check_rank(new_sizes);
   sizes = new_sizes;
   strides = new_strides;
   numel = product(sizes);

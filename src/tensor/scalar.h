@@ -85,7 +85,10 @@ class Scalar {
     if (a.symbol_ != 0) return true;
     return a.is_floating() ? a.real_ == b.real_ : a.integer_ == b.integer_;
   }
-  Scalar operator-() const { return is_floating() ? Scalar(-to_double()) : Scalar(-integer_); }
+  Scalar operator-() const {
+    return is_floating() ? Scalar(-to_double())
+                         : Scalar(static_cast<int64_t>(0 - static_cast<uint64_t>(integer_)));
+  }
 
  private:
   [[noreturn]] void ask() const;

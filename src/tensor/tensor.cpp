@@ -35,6 +35,7 @@ Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype)
 }
 
 Tensor empty_tensor(const Dims& sizes, DType dtype) {
+  check_rank(sizes);
   Dim numel = product(sizes);
   Ref<Storage> storage = Storage::create(byte_count(numel, dtype, sizes));
   auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
@@ -70,7 +71,10 @@ Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim off
   impl->inference = from.inference;
   impl->offset = offset;
   if (from.data) {
-    int64_t start = offset.value() * static_cast<int64_t>(item_size(from.dtype));
+    int64_t start;
+    // Only a view without elements may lie anywhere.
+    if (__builtin_mul_overflow(offset.value(), static_cast<int64_t>(item_size(from.dtype)), &start))
+      start = 0;
     impl->data = from.storage->data() + start;
   }
   impl->set_layout(sizes, strides);
@@ -227,9 +231,11 @@ static void each_element(const TensorImpl& impl, F f) {
   for (int64_t n = 0; n < count; n++) {
     f(impl.data + position * static_cast<int64_t>(item));
     for (size_t d = rank; d-- > 0;) {
-      position += impl.strides[d].value();
-      if (++index[d] < impl.sizes[d].value()) break;
-      position -= impl.strides[d].value() * impl.sizes[d].value();
+      if (++index[d] < impl.sizes[d].value()) {
+        position += impl.strides[d].value();
+        break;
+      }
+      position -= impl.strides[d].value() * (impl.sizes[d].value() - 1);
       index[d] = 0;
     }
   }

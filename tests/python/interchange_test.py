@@ -166,6 +166,49 @@ def test_a_dlpack_capsule_can_be_given_and_is_used_once():
         fg.from_dlpack(capsule)
 
 
+def test_a_capsule_that_an_array_hands_out_twice_is_used_once():
+    class Array:
+        def __init__(self, tensor):
+            self.capsule = tensor.__dlpack__()
+
+        def __dlpack__(self, **options):
+            return self.capsule
+
+        def __dlpack_device__(self):
+            return 1, 0
+
+    array = Array(fg.arange(4.0))
+    y = fg.from_dlpack(array)
+    for take in (fg.from_dlpack, fg.as_tensor, lambda a: fg.from_dlpack(a.capsule)):
+        with pytest.raises(RuntimeError, match="used before"):
+            take(array)
+    assert y.tolist() == [0.0, 1.0, 2.0, 3.0]
+
+
+def test_memory_that_other_libraries_see_outlives_a_change_of_the_tensor():
+    x = fg.arange(1000.0)
+    views = [x.numpy(), np.asarray(memoryview(x)), np.from_dlpack(x)]
+    x.data = fg.zeros(3)
+    keep = [fg.full((1000,), 7.0) for _ in range(20)]
+    for view in views:
+        assert view[999] == 999.0 and view.shape == (1000,)
+    assert len(keep) == 20
+
+
+def test_a_capsule_of_another_kind_is_refused():
+    import ctypes
+
+    make = ctypes.pythonapi.PyCapsule_New
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p,
+                                                     ctypes.c_void_p]
+    for name in (b"something", b"used_dltensor", b"used_dltensor_versioned"):
+        with pytest.raises((TypeError, RuntimeError)):
+            fg.from_dlpack(make(1, name, None))
+    for wrong in (None, 3, "text", [1.0], object()):
+        with pytest.raises((TypeError, ValueError)):
+            fg.from_dlpack(wrong)
+
+
 def test_an_unused_capsule_gives_its_memory_back(stays_level):
     stays_level(lambda: fg.zeros(100_000).__dlpack__(), times=300)
 

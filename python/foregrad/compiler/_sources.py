@@ -39,6 +39,9 @@ _MAKES = {"__init__", "__new__"}
 _REACHES_CLASS = {"type", "__class__"} | _REACHES_ALL
 
 
+_LONGEST_PATH, _DEEPEST_VALUE = 200, 5
+
+
 class Unreadable(RuntimeError):
     """A function reads something whose state cannot be compared later."""
 
@@ -72,12 +75,15 @@ def _is_data(value):
     return isinstance(value, (Tensor, list, tuple, dict, set)) or _is_value(value)
 
 
-def _is_value(value):
+def _is_value(value, depth=0):
     if type(value) in _PLAIN:
         return True
-    if type(value) is tuple or type(value) is frozenset:
-        return all(_is_value(item) and type(item) is not float for item in value)
-    return isinstance(value, _VALUES)
+    if type(value) is not tuple and type(value) is not frozenset:
+        return isinstance(value, _VALUES)
+    # A tuple that is nested more deeply is read item by item, without looking into all of it at
+    # each level.
+    return depth < _DEEPEST_VALUE and all(
+        _is_value(item, depth + 1) and type(item) is not float for item in value)
 
 
 class Snapshot:
@@ -136,6 +142,8 @@ class Snapshot:
         if id(holder) in self._prefixes:
             return f"{self._prefixes[id(holder)]}{key}"
         path = self._paths.get(id(holder), "?")
+        if len(path) > _LONGEST_PATH:  # of lists within lists, which may be nested very deeply
+            path = f"{path[:_LONGEST_PATH]}..."
         if how == "cell":
             return path
         return f"{path}.{key}" if how in ("attribute", "class_entry") else f"{path}[{key!r}]"

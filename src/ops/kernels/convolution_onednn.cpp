@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <list>
 #include <memory>
 #include <string_view>
@@ -30,6 +31,7 @@ constexpr int64_t kSliceDepth = 512;  // least positions of a slice, or adding s
 constexpr int64_t kFewPieces = 8;     // fewer than this: channels are cut too
 constexpr int64_t kPartChannels = 32;
 constexpr int64_t kMaxElements = int64_t{1} << 28;  // of an operand: oneDNN counts bytes in int
+constexpr int64_t kMaxStep = 1 << 16;  // of strides, paddings and dilations, for the same reason
 constexpr size_t kMaxPlans = 256;
 
 int64_t parts(int64_t size, int64_t part) { return (size + part - 1) / part; }
@@ -114,8 +116,12 @@ bool better_as_product(ConvDirection direction, const ConvGeometry& g) {
 }
 
 bool is_in_range(const ConvGeometry& g) {
-  return g.batch > 0 && g.in_channels > 0 && g.out_channels > 0 && volume(g.input) > 0 &&
-         g.positions() > 0 && elements_x(g) < kMaxElements && elements_y(g) < kMaxElements &&
+  auto is_small = [](const Spatial& steps) {
+    return std::ranges::all_of(steps, [](int64_t step) { return step < kMaxStep; });
+  };
+  return is_small(g.stride) && is_small(g.padding) && is_small(g.dilation) && g.batch > 0 &&
+         g.in_channels > 0 && g.out_channels > 0 && volume(g.input) > 0 && g.positions() > 0 &&
+         elements_x(g) < kMaxElements && elements_y(g) < kMaxElements &&
          g.groups * g.out_channels * g.depth() < kMaxElements;
 }
 

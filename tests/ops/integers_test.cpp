@@ -1,0 +1,174 @@
+// Every function of the table that takes integers, called with the largest, the smallest and those
+// that would be symbols, at every place: an error or a result, never a crash, a hang or an error
+// that blames the library. Each function has a child process of its own, with little memory.
+#include <sys/mman.h>
+#include <sys/resource.h>
+
+#include <cstring>
+#include <limits>
+#include <new>
+
+#include "tests/base/child_process.h"
+#include "tests/ops/table_cases.h"
+
+namespace fg::table {
+namespace {
+
+using ir::Type;
+
+constexpr int64_t kMax = std::numeric_limits<int64_t>::max(),
+                  kMin = std::numeric_limits<int64_t>::min(), kLowest = kMin + (1LL << 32);
+constexpr int64_t kValues[] = {
+    kMax,        kMax - 4, 1LL << 62, (1LL << 62) - 1, 1LL << 61,    kMin, kMin + 1, kMin + 100,
+    kLowest - 1, kLowest,  -kMax / 2, 1LL << 32,       -(1LL << 32), -1,   0};
+constexpr int64_t kPairs[] = {kMax, 1LL << 62, (1LL << 61) + 1, kLowest, 3};
+
+// One integer among the arguments of a call: an argument, or an entry of a list.
+struct Place {
+  size_t argument, entry;
+};
+
+bool is_integer(Type type) {
+  return type == Type::integer || type == Type::opt_integer || type == Type::dim ||
+         type == Type::opt_dim || type == Type::scalar || type == Type::opt_scalar;
+}
+bool is_list(Type type) { return type == Type::dims || type == Type::opt_dims; }
+
+// The arguments of a sample; integers that it leaves to their defaults are there too.
+std::vector<Place> places_of(const FunctionInfo& info, Arguments& arguments) {
+  std::vector<Place> places;
+  arguments.resize(info.schema.argument_count);
+  for (size_t i = 0; i < arguments.size(); i++) {
+    Type type = info.schema.arguments[i].type;
+    auto* dims = std::get_if<Dims>(&arguments[i]);
+    if (is_integer(type)) places.push_back({i, 0});
+    if (is_list(type) && (!dims || dims->empty())) places.push_back({i, 0});
+    for (size_t entry = 0; is_list(type) && dims && entry < dims->size(); entry++) {
+      places.push_back({i, entry});
+    }
+  }
+  return places;
+}
+
+// Refused values come as a Scalar, as Python gives them.
+void put(Arguments& arguments, const FunctionInfo& info, Place place, int64_t value) {
+  Value& argument = arguments[place.argument];
+  auto* dims = std::get_if<Dims>(&argument);
+  if (dims && place.entry < dims->size() && value >= kLowest)
+    (*dims)[place.entry] = value;
+  else if (is_list(info.schema.arguments[place.argument].type) && value >= kLowest)
+    argument.emplace<Dims>({Dim(value)});
+  else
+    argument.emplace<Scalar>(value);
+}
+
+// What a child tells, in memory that both see: the call that it is in, and what was wrong.
+struct Told {
+  char call[512], wrong[4096];
+};
+
+void tell(char* to, size_t room, const std::string& text) {
+  std::strncpy(to, text.c_str(), room - 1);
+}
+
+std::string described(const Arguments& arguments) {
+  std::string out;
+  for (const Value& value : arguments) {
+    if (auto* number = std::get_if<Scalar>(&value)) out += number->text() + " ";
+    if (auto* dims = std::get_if<Dims>(&value)) out += text(*dims) + " ";
+    if (auto* tensor = std::get_if<Tensor>(&value)) out += "tensor" + text(tensor->sizes()) + " ";
+  }
+  return out;
+}
+
+// Reads what came out, and its gradient.
+void use(const FunctionInfo& info, const Arguments& arguments) {
+  Tensors results = call(info, arguments);
+  for (const Tensor& result : results) {
+    if (result.numel() > 1 << 16) return;
+    result.to_vector<double>();
+  }
+  if (info.gradient && !is_uninitialised(info)) run(info, arguments, true);
+}
+
+void attempt(const FunctionInfo& info, const Arguments& arguments, Told& told) {
+  std::string what = info.full_name() + "(" + described(arguments) + ")";
+  tell(told.call, sizeof(told.call), what);
+  auto blame = [&](const std::string& why) {
+    if (!told.wrong[0]) tell(told.wrong, sizeof(told.wrong), what + ": " + why);
+  };
+  try {
+    use(info, map_tensors(arguments, plain_copy));
+  } catch (const Error& error) {
+    std::string_view text = error.what();
+    bool ours = error.kind() == ErrorKind::internal || text.empty() ||
+                text.find("std::") != text.npos || text.find("vector::") != text.npos;
+    if (ours) blame(error.what());
+  } catch (const std::bad_alloc&) {
+  } catch (const std::exception& error) {
+    blame(error.what());
+  }
+}
+
+void try_everything(const FunctionInfo& info, const Sample& sample, Told& told) {
+  Arguments arguments = sample.arguments;
+  std::vector<Place> places = places_of(info, arguments);
+  arguments.resize(sample.arguments.size());
+  auto with = [&](std::initializer_list<std::pair<Place, int64_t>> changes) {
+    Arguments changed = sample.arguments;
+    for (auto [place, value] : changes) {
+      if (changed.size() <= place.argument) places_of(info, changed);
+      put(changed, info, place, value);
+    }
+    attempt(info, changed, told);
+  };
+  for (Place place : places) {
+    for (int64_t value : kValues) with({{place, value}});
+  }
+  for (size_t i = 0; i < places.size(); i++) {
+    for (size_t j = i + 1; j < places.size(); j++) {
+      for (int64_t a : kPairs) {
+        for (int64_t b : kPairs) with({{places[i], a}, {places[j], b}});
+      }
+    }
+  }
+}
+
+// Enough for all that succeeds; a sanitizer needs room for itself.
+void limit_memory() {
+#ifndef FOREGRAD_SANITIZE
+  rlimit limit{rlim_t{4} << 30, rlim_t{4} << 30};
+  setrlimit(RLIMIT_AS, &limit);
+#endif
+}
+
+class Integers : public testing::TestWithParam<const FunctionInfo*> {};
+std::vector<const FunctionInfo*> with_integers() {
+  std::vector<const FunctionInfo*> result;
+  for (const FunctionInfo* info : ir::functions()) {
+    bool any = false;
+    for (size_t i = 0; i < info->schema.argument_count; i++) {
+      any |= is_integer(info->schema.arguments[i].type) || is_list(info->schema.arguments[i].type);
+    }
+    if (any && info->samples) result.push_back(info);
+  }
+  return result;
+}
+INSTANTIATE_TEST_SUITE_P(Functions, Integers, testing::ValuesIn(with_integers()), test_name);
+
+TEST_P(Integers, of_any_value_give_an_error_or_a_result) {
+  void* shared =
+      mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(shared, MAP_FAILED);
+  auto* told = new (shared) Told{};
+  int status = in_forked_child([&] {
+    limit_memory();
+    for (const Sample& sample : GetParam()->samples()) try_everything(*GetParam(), sample, *told);
+  });
+  EXPECT_EQ(status, 0) << "ended or hung in " << told->call;
+  EXPECT_STREQ(told->wrong, "");
+  munmap(shared, sizeof(Told));
+}
+
+}  // namespace
+}  // namespace fg::table
