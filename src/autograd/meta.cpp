@@ -221,19 +221,15 @@ Tensor Tensor::data() const {
 
 void Tensor::set_data(const Tensor& data) const {
   autograd::refuse_outside(*this, "set_data");
-  if (data.dtype() != dtype() && requires_grad()) {
-    fail("set_data: the new data is {} but the tensor requires grad as {}; convert the data first",
-         name(data.dtype()), name(dtype()));
+  if (!is_floating(data.dtype()) && requires_grad()) {
+    fail(
+        "set_data: the new data is {} but the tensor requires grad, which only floating point "
+        "tensors can; convert the data first",
+        name(data.dtype()));
   }
-  uint32_t version = impl_->version();
-  const TensorImpl& from = *data.impl();
-  impl_->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
-  impl_->own_version->value = version;
-  impl_->storage = from.storage;
-  impl_->data = from.data;
-  impl_->dtype = from.dtype;
-  impl_->offset = from.offset;
-  impl_->set_layout(from.sizes, from.strides);
+  impl_->take_memory(*data.impl());
+  AutogradMeta* meta = impl_->autograd ? meta_of(*this) : nullptr;
+  if (meta && meta->accumulator) meta->accumulator->expect_dtype(dtype());
 }
 
 bool Tensor::is_view() const { return impl_->autograd && static_cast<bool>(meta_of(*this)->view); }
