@@ -221,7 +221,7 @@ def numpy(self, *, force=False):
 
     if force:
         return self.detach().numpy()
-    if self.requires_grad:
+    if self.requires_grad and _C.is_grad_enabled():
         raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use "
                            "tensor.detach().numpy() instead.")
     if self.dtype is types.bfloat16:
@@ -416,7 +416,11 @@ def register_hook(self, hook):
     return _C._register_hook(self, hook)
 
 
-Tensor._backward_hooks = property(_C._get_backward_hooks, _C._set_backward_hooks,
+def _refuse_deletion(self):
+    raise RuntimeError("_backward_hooks cannot be deleted; set them to None")
+
+
+Tensor._backward_hooks = property(_C._get_backward_hooks, _C._set_backward_hooks, _refuse_deletion,
                                   doc="The functions of register_hook by id, or None.")
 
 

@@ -84,8 +84,7 @@ void accumulate(const Tensor& variable, Tensor grad, bool create_graph) {
 }
 
 Tensors AccumulateGrad::apply(Tensors&& grads) {
-  if (!grads[0].defined()) return {};
-  {
+  if (grads[0].defined()) {
     Locked locked(lock_);
     accumulate(variable_, std::move(grads[0]), modes.grad_enabled);
   }

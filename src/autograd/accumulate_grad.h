@@ -16,6 +16,7 @@ class AccumulateGrad : public Node {
   std::string name() const override { return "AccumulateGrad"; }
   Tensors apply(Tensors&& grads) override;
   const Tensor& variable() const { return variable_; }
+  void expect_dtype(DType dtype) { metadata_[0].dtype = dtype; }
   void dispose() override;
   NodeHooks& ensure_hooks() override;  // kept by the leaf
 

@@ -29,9 +29,39 @@ struct ActiveHooks {
   std::optional<std::string> saved_tensors_disabled;  // the reason
   std::vector<NodeCreationCallback> node_creation;
 };
-ActiveHooks& active_hooks();  // of this thread
-// For a thread that has none yet: takes over the hooks of another one.
+const ActiveHooks& active_hooks();  // of this thread
+// Replaces the hooks of this thread.
 void take_active_hooks(const ActiveHooks& hooks);
+
+// The same as the RAII classes do, for languages that enter and leave contexts by calls. A pop
+// without a push does nothing.
+void push_saved_tensors_hooks(PackHook pack, UnpackHook unpack);
+void pop_saved_tensors_hooks();
+// Returns the reason from before; without a reason, hooks are possible again.
+std::optional<std::string> disable_saved_tensors_hooks(std::optional<std::string> reason);
+void push_node_creation_hook(NodeCreationCallback hook);
+void pop_node_creation_hook();
+
+// Puts the hooks of this thread back to what they were when it was made. The engine does so after
+// every node: hooks that a backward enters without leaving them, or leaves too often, end with it.
+class KeptHooks {
+ public:
+  KeptHooks();
+  ~KeptHooks() { put_back(); }
+  KeptHooks(const KeptHooks&) = delete;
+  KeptHooks& operator=(const KeptHooks&) = delete;
+  void put_back() {
+    if (*changes_now_ != changes_) [[unlikely]]
+      take();
+  }
+
+ private:
+  void take();
+
+  const uint64_t* changes_now_;  // of this thread
+  uint64_t changes_;
+  ActiveHooks hooks_;
+};
 
 void call_node_creation_hooks(const Ref<Node>& node);
 

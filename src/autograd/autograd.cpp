@@ -116,6 +116,18 @@ static Tensors grad_of_batch(const GraphPoints& outputs, const GraphPoints& inpu
   return result;
 }
 
+static Tensor zeros_for(const GraphPoint& input, size_t index, bool create_graph) {
+  if (!input.tensor.defined()) {
+    fail(
+        "grad: materialize_grads makes zeros like a tensor, but input {}, which got no gradient, "
+        "is "
+        "a gradient edge; give the tensor",
+        index);
+  }
+  Tensor zeros = zeros_like(input.tensor);
+  return create_graph ? zeros.requires_grad_() : zeros;
+}
+
 Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensors& grad_outputs,
              const GradOptions& options) {
   if (options.is_grads_batched) return grad_of_batch(outputs, inputs, grad_outputs, options);
@@ -126,9 +138,6 @@ Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensor
   std::vector<size_t> position;
   for (size_t i = 0; i < inputs.size(); i++) {
     bool edge = static_cast<bool>(inputs[i].edge.node);
-    if (edge && options.materialize_grads) {
-      fail("grad: materialize_grads does not take gradient edges as inputs; give tensors");
-    }
     if (!edge && !is_tracked(inputs[i].tensor)) {
       fail(
           "grad: one of the differentiated tensors (index {}) does not require grad; call "
@@ -144,7 +153,7 @@ Tensors grad(const GraphPoints& outputs, const GraphPoints& inputs, const Tensor
   for (size_t i = 0; i < result.size(); i++) {
     if (result[i].defined()) continue;
     if (options.materialize_grads)
-      result[i] = zeros_like(inputs[i].tensor);
+      result[i] = zeros_for(inputs[i], i, create);
     else if (!options.allow_unused) {
       fail(
           "grad: one of the differentiated tensors (index {}) appears to not have been used in the "

@@ -8,6 +8,7 @@
 #include "autograd/graph_task.h"
 #include "autograd/hooks.h"
 #include "autograd/sum_to.h"
+#include "base/carried.h"
 #include "base/fail.h"
 #include "base/interrupt.h"
 #include "ops/arithmetic.h"
@@ -145,6 +146,7 @@ class Run {
   void evaluate(NodeState& state) {
     // The node may be freed by its own hooks or by releasing the graph: hold it.
     Ref<Node> node = Ref<Node>::share(state.node);
+    if (!state.reached) return distribute(*node, {}, false);
     task_.current_node = node.get();
     Tensors grads = std::move(state.grads);
     grads.resize(std::max(grads.size(), node->num_outputs()));
@@ -156,7 +158,7 @@ class Run {
     if (task_.restricted && !state.needed) return;
     Tensors outputs = call_node(*node, std::move(grads));
     if (!task_.keep_graph) node->release_variables();
-    distribute(*node, std::move(outputs));
+    distribute(*node, std::move(outputs), node->is_one_function());
   }
 
  private:
@@ -169,7 +171,8 @@ class Run {
     return outputs;
   }
 
-  void distribute(const Node& node, Tensors outputs) {
+  // `ran`: where there is no gradient, a function ran and had none.
+  void distribute(const Node& node, Tensors outputs, bool ran) {
     size_t edges = node.next_edges().size();
     if (outputs.size() > edges) {
       for (size_t i = edges; i < outputs.size(); i++) {
@@ -182,16 +185,17 @@ class Run {
     for (size_t i = 0; i < std::min(edges, outputs.size()); i++) {
       const Edge& edge = node.next_edge(i);
       if (!edge.is_valid()) continue;
-      pass_on(node, i, edge, std::move(outputs[i]));
+      pass_on(node, i, edge, std::move(outputs[i]), ran);
     }
     for (size_t i = outputs.size(); i < edges; i++) {
-      if (node.next_edge(i).is_valid()) pass_on(node, i, node.next_edge(i), {});
+      if (node.next_edge(i).is_valid()) pass_on(node, i, node.next_edge(i), {}, ran);
     }
   }
 
-  void pass_on(const Node& node, size_t index, const Edge& edge, Tensor grad) {
+  void pass_on(const Node& node, size_t index, const Edge& edge, Tensor grad, bool ran) {
     NodeState* next = task_.find(edge.node.get());
     if (!next) return;
+    next->reached |= ran || grad.defined();
     bool wanted = !task_.restricted || next->needed || !next->captures.empty();
     if (wanted && grad.defined()) {
       const InputMetadata& metadata = edge.node->input_metadata(edge.input_nr);
@@ -212,17 +216,23 @@ void run_task(GraphTask& task, const std::vector<Edge>& roots) {
   for (const Edge& root : roots) {
     NodeState& state = task.state(root.node.get());
     bool wanted = !task.restricted || state.needed || !state.captures.empty();
+    state.reached = true;
     // A root that another root leads to waits for those gradients.
     if (wanted && state.dependencies == 0) {
       ready.push(&state);
       state.dependencies = -1;
     }
   }
+  // Modes and hooks that a node's code enters and does not leave end with that node.
+  const Modes entered = modes;
+  KeptHooks hooks;
   while (!ready.empty()) {
     NodeState* state = ready.top();
     ready.pop();
     poll_interrupt();
     run.evaluate(*state);
+    modes = entered;
+    hooks.put_back();
   }
 }
 
@@ -236,7 +246,8 @@ void run_at_depth(GraphTask& task, const std::vector<Edge>& roots) {
       Modes outer = modes;
       const ActiveHooks& hooks = active_hooks();
       int level = depth;
-      std::thread([&] {
+      CarriedWork carry = carried();
+      auto work = [&] {
         modes = outer;
         take_active_hooks(hooks);
         depth = level;
@@ -245,7 +256,8 @@ void run_at_depth(GraphTask& task, const std::vector<Edge>& roots) {
         } catch (...) {
           error = std::current_exception();
         }
-      }).join();
+      };
+      std::thread([&] { carry(work); }).join();
       if (error) std::rethrow_exception(error);
     }
   } catch (...) {

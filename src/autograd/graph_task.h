@@ -15,6 +15,7 @@ struct NodeState {
   int dependencies = 0;
   bool needed = true;                         // on a path to a requested input
   bool asked = false;                         // whether it is
+  bool reached = false;                       // a function that ran leads here
   Tensors grads;                              // gradients gathered so far, one per forward output
   std::vector<std::pair<int, int>> captures;  // (output of the node, index of the result)
   // By forward output: its gradient leads to nothing that was requested; none: each leads there.

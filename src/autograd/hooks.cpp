@@ -39,7 +39,7 @@ void call_tensor_hooks(Node& node, Tensors& grads) {
   auto entries = node.hooks()->tensor.entries;
   for (auto& entry : entries) {
     Tensor& grad = grads[entry.index];
-    if (!grad.defined()) continue;
+    if (!grad.defined() && !node.is_one_function()) continue;
     Tensor replaced = entry.call(grad);
     if (!replaced.defined()) continue;
     check_replacement(grad, replaced, "tensor hook", node.name());

@@ -246,19 +246,15 @@ void Tensor::set_data(const Tensor& data) const {
   check_defined("set_data");
   data.check_defined("set_data");
   autograd::refuse_change(*this, "set_data");
-  if (data.dtype() != dtype() && requires_grad()) {
-    fail("set_data: the new data is {} but the tensor requires grad as {}; convert the data first",
-         name(data.dtype()), name(dtype()));
+  if (!is_floating(data.dtype()) && requires_grad()) {
+    fail(
+        "set_data: the new data is {} but the tensor requires grad, which only floating point "
+        "tensors can; convert the data first",
+        name(data.dtype()));
   }
-  uint32_t version = impl_->version();
-  const TensorImpl& from = *data.impl();
-  impl_->own_version = Ref<VersionCounter>::adopt(new VersionCounter);
-  impl_->own_version->value = version;
-  impl_->storage = from.storage;
-  impl_->data = from.data;
-  impl_->dtype = from.dtype;
-  impl_->offset = from.offset;
-  impl_->set_layout(from.sizes, from.strides);
+  impl_->take_memory(*data.impl());
+  AutogradMeta* meta = impl_->autograd ? meta_of(*this) : nullptr;
+  if (meta && meta->accumulator) meta->accumulator->expect_dtype(dtype());
 }
 
 bool Tensor::is_view() const {

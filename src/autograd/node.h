@@ -133,6 +133,9 @@ class Node : public Faced {
     (void)output;
     return true;
   }
+  // Several functions in one node run when one of them would. The gradient of an output or input
+  // that is undefined there belongs to a function that would not run: no hook is called with it.
+  virtual bool is_one_function() const { return true; }
   // `why` lives as long as the process.
   void refuse_watching(const char* why) { unwatchable_ = why; }
   // What the node keeps for backward, with PyTorch's names: "self", "other", "result".

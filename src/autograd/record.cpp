@@ -16,6 +16,7 @@ bool is_tracked(const Tensor& tensor) {
   return modes.interpreter->stand_in(tensor).requires_grad();
 }
 
+// A call of inference tensors alone is not recorded, as in PyTorch, even where one requires grad.
 static bool has_normal_tensor(ir::Operands inputs) {
   for (const ir::Operand& operand : inputs) {
     for (const Tensor& tensor : operand.all()) {
@@ -25,8 +26,6 @@ static bool has_normal_tensor(ir::Operands inputs) {
   return false;
 }
 
-// As PyTorch: a call on inference tensors alone is no part of a graph, also where one of them was
-// marked to require grad.
 bool should_record(ir::Operands inputs) {
   if (!modes.grad_enabled || modes.inference) return false;
   for (const ir::Operand& operand : inputs) {
@@ -51,7 +50,12 @@ void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arg
   auto node = make_node(gradient, inputs, std::move(arguments));
   OpNode& op = *node;
   bool several = outputs.size() > 1;
-  for (const Tensor& output : outputs) {
+  // Indices at the end, as those of max(), have no gradients that hooks could see.
+  std::span<Tensor> seen = outputs;
+  while (seen.back().defined() && !is_floating(seen.back().dtype())) {
+    seen = seen.first(seen.size() - 1);
+  }
+  for (const Tensor& output : seen) {
     if (output.defined())
       op.add_input_metadata(output.sizes(), output.dtype());
     else

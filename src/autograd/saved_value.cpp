@@ -79,18 +79,28 @@ void SavedValue::reset() {
   freed_ = true;
 }
 
+// The forward function of a node: MulBackward0 gives Mul.
+static std::string forward_name(const Node& node) {
+  std::string name = node.name();
+  size_t end = name.find_last_not_of("0123456789");
+  constexpr std::string_view suffix = "Backward";
+  if (!std::string_view(name).substr(0, end + 1).ends_with(suffix)) return name;
+  return name.substr(0, end + 1 - suffix.size());
+}
+
 void SavedValue::check_version(const Node* saved_for) const {
   if (!was_written()) return;
   uint32_t current = data_.impl()->version();
   Ref<Node> producer = output_ ? nullptr : data_.grad_fn();
-  std::string which = producer  ? fmt::format("output {} of {}", output_nr_, producer->name())
-                      : output_ ? fmt::format("output {} of {}", output_nr_, saved_for->name())
-                                : std::string("a leaf");
+  const Node* made_by = producer ? producer.get() : output_ ? saved_for : nullptr;
+  std::string which = made_by ? fmt::format("output {} of {}", output_nr_, forward_name(*made_by))
+                              : std::string("a leaf");
   fail(
       "one of the variables needed for gradient computation has been modified by an inplace "
-      "operation: [{} {}], which is {}, is at version {}; expected version {} instead. It was "
-      "saved by {}; clone it before modifying it",
-      name(data_.dtype()), text(data_.sizes()), which, current, version_, saved_for->name());
+      "operation: [{} {}], which is {}, is at version {}; expected version {} instead. The "
+      "gradient "
+      "of {} needs it as it was; clone it before modifying it",
+      name(data_.dtype()), text(data_.sizes()), which, current, version_, forward_name(*saved_for));
 }
 
 Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {

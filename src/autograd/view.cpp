@@ -93,9 +93,10 @@ Tensors CopySlices::apply(Tensors&& grads) {
   return results;
 }
 
+// The writer is let go and not released: where its view is gone, a graph of the backward leads
+// through the writer itself, which then still needs what it saved.
 void CopySlices::release_variables() {
   Locked locked(lock_);
-  if (writer_) writer_->release_variables();
   writer_ = nullptr;
 }
 

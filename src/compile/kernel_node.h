@@ -15,6 +15,7 @@ class KernelNode : public autograd::Node {
   void release_variables() override;
   void check_watched(uint32_t output) const override;
   bool leads_to_wanted(uint32_t output) const override;
+  bool is_one_function() const override { return false; }
   size_t saved_count() const override { return saved_.size(); }
   autograd::SavedValue* saved_value(size_t i) override { return &saved_[i]; }
   std::string saved_name(size_t) const override { return "tensors"; }

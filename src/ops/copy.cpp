@@ -41,9 +41,13 @@ const Registered clone_p =
         }>()
         .vjp("CloneBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 
-const auto clone_entry = define(clone, "A copy with memory of its own.", [](const Tensor& self) {
-                           return clone_p.with({false, {}}, self);
-                         }).samples([] { return Samples{{{sample({2, 2})}}}; });
+const auto clone_entry =
+    define(clone, "A copy with memory of its own.", [](const Tensor& self) {
+      // Calls of inference tensors alone are not recorded. A copy of one that requires grad is: it
+      // is written into a normal tensor.
+      bool to_normal = self.is_inference() && !modes.inference && self.requires_grad();
+      return to_normal ? copy(empty_like(self), self) : clone_p.with({false, {}}, self);
+    }).samples([] { return Samples{{{sample({2, 2})}}}; });
 const auto contiguous_entry =
     define(contiguous, "Self if it is contiguous, else a contiguous copy.", [](const Tensor& self) {
       return self.is_contiguous() ? self : clone_p.with({true, {}}, self);

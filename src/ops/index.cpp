@@ -7,6 +7,7 @@
 #include "ops/copy.h"
 #include "ops/create.h"
 #include "ops/index_rows.h"
+#include "ops/memory_order.h"
 #include "ops/number.h"
 #include "ops/reduce.h"
 #include "ops/view_gradients.h"
@@ -320,7 +321,10 @@ Tensor fill_along(const Tensor& self, int64_t dim, const Tensor& index, const Te
     fail("index_fill: value must be a number or a zero-dim tensor, got sizes {}",
          text(value.sizes()));
   }
-  return put_along(self, axis, vector_of(index, "index_fill"), to(value, self.dtype()), {{axis}});
+  Tensor at = vector_of(index, "index_fill"), fitting = to(value, self.dtype());
+  ops::MemoryOrder order(self);
+  axis = order.axis(axis);
+  return order.given_back(put_along(order.ordered(self), axis, at, fitting, {{axis}}));
 }
 
 const auto index_fill_number_entry =

@@ -132,11 +132,14 @@ constexpr auto to_index_rule = [](const Vjp& v, int64_t dim, bool keepdim) {
 
 // ---- values alone
 
-// The gradient is shared evenly by all elements that equal the result.
+// The gradient is shared evenly by all elements that equal the result. A NaN equals no element, so
+// that all gradients of its slice are NaN; as in PyTorch, max() and min() of all elements give the
+// gradient to the NaNs.
 Tensor to_equal(const Tensor& grad, const Tensor& self, const Tensor& result, const OptDims& dim,
-                bool keepdim) {
+                bool keepdim, bool to_nans = false) {
   Tensor value = restore_dims(result, self.sizes(), dim, keepdim);
-  Tensor same = self.eq(value).logical_or(self.isnan().logical_and(value.isnan()));
+  Tensor same = self.eq(value);
+  if (to_nans) same = same.logical_or(self.isnan().logical_and(value.isnan()));
   Tensor ties = sum(same, dim, true);
   return restore_dims(grad, self.sizes(), dim, keepdim) * same.to(grad.dtype()) / ties;
 }
@@ -190,17 +193,19 @@ const auto amin_entry =
 const auto max_entry =
     define(max.overload<0>(), "The largest element.",
            [](const Tensor& self) { return extreme<ops::max_over>(self, {}, false, "max"); })
-        .vjp("MaxBackward1",
-             wrt(0, saves::in(0) | saves::out(),
-                 [](const Vjp& v) { return to_equal(v.grad(), v.in(0), v.out(), {}, false); }))
+        .vjp("MaxBackward1", wrt(0, saves::in(0) | saves::out(),
+                                 [](const Vjp& v) {
+                                   return to_equal(v.grad(), v.in(0), v.out(), {}, false, true);
+                                 }))
         .out()
         .samples(over_all);
 const auto min_entry =
     define(min.overload<0>(), "The smallest element.",
            [](const Tensor& self) { return extreme<ops::min_over>(self, {}, false, "min"); })
-        .vjp("MinBackward1",
-             wrt(0, saves::in(0) | saves::out(),
-                 [](const Vjp& v) { return to_equal(v.grad(), v.in(0), v.out(), {}, false); }))
+        .vjp("MinBackward1", wrt(0, saves::in(0) | saves::out(),
+                                 [](const Vjp& v) {
+                                   return to_equal(v.grad(), v.in(0), v.out(), {}, false, true);
+                                 }))
         .out()
         .samples(over_all);
 const auto max_dim_entry =

@@ -7,6 +7,7 @@
 #include "ops/create.h"
 #include "ops/index.h"
 #include "ops/kernels/sort.h"
+#include "ops/memory_order.h"
 #include "ops/view_kind.h"
 #include "ops/views.h"
 
@@ -43,8 +44,9 @@ const Registered sort_p =
 
 Sorted sorted(const Tensor& self, int64_t dim, bool descending) {
   int64_t axis = wrap_axis(dim, self.sizes().size(), "sort");
-  auto [values, indices] = sort_p.all<2>({axis, descending}, self);
-  return {values, indices};
+  ops::MemoryOrder order(self);
+  auto [values, indices] = sort_p.all<2>({order.axis(axis), descending}, order.ordered(self));
+  return {order.given_back(values), order.given_back(indices)};
 }
 
 // Each value came from one place: its gradient goes back there.

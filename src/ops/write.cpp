@@ -93,6 +93,10 @@ static void check_out(const FunctionInfo& info, const Tensor& result, const Tens
     fail(ErrorKind::type, "{}: out is an undefined tensor; give one of dtype {}", info.schema.name,
          name(result.dtype()));
   }
+  if (out.is_inference() && !modes.inference) {
+    fail("{}: out is an inference tensor, which is written in inference mode alone; clone it first",
+         info.schema.name);
+  }
   if (out.requires_grad() || result.requires_grad()) {
     fail(
         "{}: functions with out=... don't support automatic differentiation, but an argument "
@@ -118,12 +122,7 @@ static void write_out(const Tensor& result, const Tensor& out) {
           "tensor; give one of the right sizes",
           text(out.sizes()), text(result.sizes()));
     }
-    Tensor fresh = empty_tensor(result.sizes(), out.dtype());
-    TensorImpl& impl = *out.impl();
-    impl.storage = fresh.impl()->storage;
-    impl.data = fresh.impl()->data;
-    impl.offset = 0;
-    impl.set_layout(fresh.sizes(), fresh.strides());
+    out.impl()->take_memory(*empty_tensor(result.sizes(), out.dtype()).impl());
   }
   write_elements(out, result);
 }

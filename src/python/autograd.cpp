@@ -79,12 +79,11 @@ OptBool flag_of(nb::handle flag, const char* name) {
 }
 
 void run_backward(nb::handle outputs, nb::handle grads, nb::handle retain, nb::handle create,
-                  nb::object inputs) {
+                  nb::handle inputs) {
   OptBool retain_graph = flag_of(retain, "retain_graph");
   bool create_graph = flag_of(create, "create_graph").value_or(false);
   GraphPoints from = points_of(outputs, "backward");
   std::optional<GraphPoints> to;
-  if (PyDict_Check(inputs.ptr())) inputs = inputs.attr("values")();
   if (!inputs.is_none()) to = points_of(inputs, "backward");
   if (to && to->empty()) fail("`inputs` argument to `backward()` cannot be empty.");
   Tensors gradients = gradients_of(grads, from.size(), "backward");
@@ -117,36 +116,18 @@ nb::object run_grad(nb::handle outputs, nb::handle inputs, nb::handle grads, nb:
 
 // ---- hooks of a thread
 
-// Python enters and leaves contexts, so they live on a stack. It is never destroyed: a thread may
-// end inside such a context, when the engine's own state is gone.
-using SavedHooks = std::vector<std::unique_ptr<autograd::SavedTensorsHooks>>;
-using CreationHooks = std::vector<std::unique_ptr<autograd::NodeCreationHook>>;
-using DisabledHooks = std::vector<std::unique_ptr<autograd::DisableSavedTensorsHooks>>;
-thread_local auto& saved_hooks = *new SavedHooks;
-thread_local auto& creation_hooks = *new CreationHooks;
-thread_local auto& disabled_hooks = *new DisabledHooks;
-
 void add_thread_hooks(nb::module_& module) {
   module.def("_push_node_creation_hook", [](nb::object hook) {
-    creation_hooks.push_back(
-        std::make_unique<autograd::NodeCreationHook>(node_creation_hook(std::move(hook))));
+    autograd::push_node_creation_hook(node_creation_hook(std::move(hook)));
   });
-  module.def("_pop_node_creation_hook", [] {
-    if (!creation_hooks.empty()) creation_hooks.pop_back();
-  });
+  module.def("_pop_node_creation_hook", &autograd::pop_node_creation_hook);
   module.def("_push_saved_tensors_hooks", [](nb::object pack, nb::object unpack) {
-    saved_hooks.push_back(std::make_unique<autograd::SavedTensorsHooks>(
-        pack_hook(std::move(pack)), unpack_hook(std::move(unpack))));
+    SavedHooks hooks = saved_hooks(std::move(pack), std::move(unpack));
+    autograd::push_saved_tensors_hooks(std::move(hooks.pack), std::move(hooks.unpack));
   });
-  module.def("_pop_saved_tensors_hooks", [] {
-    if (!saved_hooks.empty()) saved_hooks.pop_back();
-  });
-  module.def("_disable_saved_tensors_hooks", [](const std::string& message) {
-    disabled_hooks.push_back(std::make_unique<autograd::DisableSavedTensorsHooks>(message));
-  });
-  module.def("_enable_saved_tensors_hooks", [] {
-    if (!disabled_hooks.empty()) disabled_hooks.pop_back();
-  });
+  module.def("_pop_saved_tensors_hooks", &autograd::pop_saved_tensors_hooks);
+  module.def("_disable_saved_tensors_hooks", &autograd::disable_saved_tensors_hooks,
+             nb::arg().none());
 }
 
 // ---- gradcheck

@@ -39,7 +39,7 @@ const char* format_of(DType dtype) {
 }
 
 const char* refusal_of(const Tensor& tensor, int flags) {
-  if (tensor.requires_grad()) {
+  if (tensor.requires_grad() && is_grad_enabled()) {
     return "a tensor that requires grad has no buffer; use tensor.detach()";
   }
   if (!format_of(tensor.dtype())) return "bfloat16 has no format in the buffer protocol";

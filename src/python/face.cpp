@@ -192,7 +192,10 @@ class Walk {
       const autograd::SavedValue& saved = *node.saved_value(i);
       add(saved.held());
       if (auto* packed = saved.packed()) {
-        if (auto* held = std::any_cast<Held>(packed)) see(held->get());
+        if (auto* made = std::any_cast<Packed>(packed)) {
+          see(made->value.get());
+          see(made->unpack.get());
+        }
         see(saved.unpack_hook()->face());
       }
     }

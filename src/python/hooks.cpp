@@ -55,15 +55,16 @@ struct Hook {
 };
 
 struct PackCall : Hook {
+  Held unpack;
   std::any operator()(const Tensor& value) const {
     WithLock lock;
-    return Held(function.object()(nb::steal(wrap(value))));
+    return Packed{Held(function.object()(nb::steal(wrap(value)))), unpack};
   }
 };
 struct UnpackCall : Hook {
   Tensor operator()(const std::any& packed) const {
     WithLock lock;
-    nb::object result = function.object()(std::any_cast<const Held&>(packed).object());
+    nb::object result = function.object()(std::any_cast<const Packed&>(packed).value.object());
     if (is_tensor(result.ptr())) return tensor_of(result.ptr());
     fail(ErrorKind::type, "the unpack hook '{}' returned {}; expected a Tensor", name(),
          Py_TYPE(result.ptr())->tp_name);
@@ -121,7 +122,8 @@ struct PostAccumulateCall : Hooks {
     WithLock lock;
     for (const Hook& hook : functions()) {
       if (hook.function.object()(nb::steal(wrap(parameter))).is_none()) continue;
-      fail("the post-accumulate-grad hook '{}' returned a value; it should return None",
+      fail(ErrorKind::type,
+           "the post-accumulate-grad hook '{}' returned a value; it should return None",
            hook.name());
     }
   }
@@ -202,8 +204,12 @@ nb::object register_hook(autograd::NodeHooks& hooks, HookKind kind, int output,
   return handle;
 }
 
-autograd::PackHook pack_hook(nb::object f) { return make<PackCall>(std::move(f)); }
-autograd::UnpackHook unpack_hook(nb::object f) { return make<UnpackCall>(std::move(f)); }
+SavedHooks saved_hooks(nb::object pack, nb::object unpack) {
+  auto unpack_call = make<UnpackCall>(std::move(unpack));
+  auto pack_call = make<PackCall>(std::move(pack));
+  pack_call.unpack = unpack_call.function;
+  return {std::move(pack_call), std::move(unpack_call)};
+}
 autograd::NodeCreationCallback node_creation_hook(nb::object f) {
   return make<CreationCall>(std::move(f));
 }

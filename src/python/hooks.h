@@ -25,8 +25,15 @@ void bind_hook_dictionary(autograd::NodeHooks& hooks, HookKind kind, int output,
 nb::object register_hook(autograd::NodeHooks& hooks, HookKind kind, int output,
                          nb::object function);
 
-autograd::PackHook pack_hook(nb::object function);
-autograd::UnpackHook unpack_hook(nb::object function);
+// What a pack hook made of a saved tensor, with the function that gives the tensor back.
+struct Packed {
+  Held value, unpack;
+};
+struct SavedHooks {
+  autograd::PackHook pack;
+  autograd::UnpackHook unpack;
+};
+SavedHooks saved_hooks(nb::object pack, nb::object unpack);
 autograd::NodeCreationCallback node_creation_hook(nb::object function);
 
 }  // namespace fg::python

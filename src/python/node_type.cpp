@@ -8,6 +8,7 @@
 #include "autograd/view.h"
 #include "base/fail.h"
 #include "ir/value.h"
+#include "ops/views.h"
 #include "python/custom_node.h"
 #include "python/hooks.h"
 #include "python/types.h"
@@ -94,12 +95,27 @@ PyObject* set_sequence_nr(PyObject* self, PyObject* number) {
   });
 }
 
-// Runs the node by itself on given gradients.
-PyObject* call_node(PyObject* self, PyObject* args, PyObject*) {
+// Runs the node by itself on given gradients, without its hooks.
+PyObject* call_node(PyObject* self, PyObject* args, PyObject* kwargs) {
   return guarded([&]() -> PyObject* {
     Ref<Node> node = node_of(self);
+    auto given = static_cast<size_t>(PyTuple_GET_SIZE(args));
+    if (dynamic_cast<PythonNode*>(node.get())) {
+      fail(ErrorKind::type, "'{}' object is not callable; its apply() runs backward", node->name());
+    }
+    if (kwargs && PyDict_GET_SIZE(kwargs) > 0) {
+      fail(ErrorKind::type, "{} takes no keyword arguments; give one gradient per forward output",
+           node->name());
+    }
+    if (given != node->num_outputs()) {
+      fail(ErrorKind::type, "{} takes {} gradients, one per forward output, but got {}",
+           node->name(), node->num_outputs(), given);
+    }
     Tensors grads = tensors_of(args, node->name().c_str(), true);
-    grads.resize(node->num_outputs());
+    // The engine fits gradients before an accumulator takes them as they are.
+    if (dynamic_cast<autograd::AccumulateGrad*>(node.get()) && grads[0].defined()) {
+      grads[0] = expand(grads[0], node->input_metadata(0).sizes);
+    }
     Tensors results = node->apply(std::move(grads));
     if (results.size() == 1) return wrap(results[0]);
     return tuple_of(results).release().ptr();
@@ -172,12 +188,13 @@ PyObject* missing_attribute(Node& node, std::string_view name, bool raw) {
 // _saved_self, _raw_saved_self, and `variable` of an accumulator.
 PyObject* saved_attribute(PyObject* self, std::string_view name) {
   Ref<Node> node = node_of(self);
-  bool raw = name.starts_with("_raw_saved_");
+  bool raw = name.starts_with("_raw_saved_"), custom = dynamic_cast<PythonNode*>(node.get());
   std::string_view wanted = name.substr(raw ? 11 : 7);
   nb::list found;
   for (size_t i = 0; i < node->saved_count(); i++) {
     if (node->saved_name(i) != wanted) continue;
-    if (node->saved_value(i)->is_freed()) (void)node->saved_value(i)->unpack(node.get());  // raises
+    bool freed = node->saved_value(i)->is_freed();
+    if (freed && custom) autograd::refuse_freed(*node);  // also where it is only looked at
     found.append(raw ? nb::cast(SavedTensor{node, i})
                      : nb::steal(wrap(node->saved_value(i)->unpack(node.get()))));
   }
@@ -227,6 +244,31 @@ PyGetSetDef node_properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
+// What a saved value holds for Python: a pack hook's result with its unpack hook, or null.
+const Packed* packed_of(const SavedTensor& saved) {
+  const std::any* packed = saved.value().packed();
+  return packed ? std::any_cast<Packed>(packed) : nullptr;
+}
+
+void add_saved_tensor(nb::module_& module) {
+  nb::class_<SavedTensor>(module, "SavedTensor")
+      .def("unpack", [](const SavedTensor& self) { return self.value().unpack(self.node.get()); })
+      .def("register_hooks",
+           [](const SavedTensor& self, nb::object pack, nb::object unpack) {
+             SavedHooks hooks = saved_hooks(std::move(pack), std::move(unpack));
+             self.value().register_hooks(std::move(hooks.pack), std::move(hooks.unpack));
+           })
+      .def_prop_ro("data",
+                   [](const SavedTensor& self) {
+                     const Packed* packed = packed_of(self);
+                     return packed ? packed->value.object() : nb::steal(wrap(self.value().held()));
+                   })
+      .def_prop_ro("unpack_hook", [](const SavedTensor& self) {
+        const Packed* packed = packed_of(self);
+        return packed ? packed->unpack.object() : nb::none();
+      });
+}
+
 PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {
   PyErr_Format(PyExc_TypeError, "%s cannot be made by hand: nodes come from recorded calls",
                type->tp_name);
@@ -271,17 +313,7 @@ void add_nodes(nb::module_& module) {
   module.attr("Node") = type;
   node_type = reinterpret_cast<PyTypeObject*>(type.release().ptr());
 
-  nb::class_<SavedTensor>(module, "SavedTensor")
-      .def("unpack", [](const SavedTensor& self) { return self.value().unpack(self.node.get()); })
-      .def("register_hooks",
-           [](const SavedTensor& self, nb::object pack, nb::object unpack) {
-             self.value().register_hooks(pack_hook(std::move(pack)),
-                                         unpack_hook(std::move(unpack)));
-           })
-      .def_prop_ro("data", [](const SavedTensor& self) -> nb::object {
-        if (auto* packed = self.value().packed()) return std::any_cast<Held>(packed)->object();
-        return nb::steal(wrap(self.value().unpack(self.node.get())));
-      });
+  add_saved_tensor(module);
 }
 
 }  // namespace fg::python

@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <thread>
 
+#include "base/carried.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/log.h"
@@ -154,9 +155,27 @@ static void warn_in_python(const std::string& text) {
   if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) nb::raise_python_error();
 }
 
+// ---- context variables, on threads of the engine
+
+static CarriedWork carry_variables() {
+  WithLock lock;
+  Held context(own(PyContext_CopyCurrent()));
+  return [context](const Callback<void()>& work) {
+    WithLock own_state;  // for all of the work: the variables belong to the state of the thread
+    bool entered = PyContext_Enter(context.get()) == 0;
+    if (!entered) PyErr_Clear();
+    {
+      MayRelease released;
+      work();
+    }
+    if (entered && PyContext_Exit(context.get()) != 0) PyErr_Clear();
+  };
+}
+
 void install_hooks() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(prepare_for_end));
   interrupt_check = check_signals;
+  carry_context = carry_variables;
   logging::set_warning_handler(warn_in_python);
 }
 

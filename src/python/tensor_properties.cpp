@@ -103,6 +103,7 @@ PyObject* data(PyObject* self, void*) {
 int set_data(PyObject* self, PyObject* value, void*) {
   return guarded(
       [&] {
+        if (!value) fail("the data of a tensor cannot be deleted; delete the tensor");
         Tensor given = tensor_or_none(value, "data");
         if (!given.defined()) fail(ErrorKind::type, "data must be a Tensor, not None");
         tensor_of(self).set_data(given);

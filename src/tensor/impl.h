@@ -8,12 +8,6 @@
 
 namespace fg {
 
-// Version of a tensor that shares memory but not history with others (`x.data()`).
-struct VersionCounter : Counted {
-  std::atomic<uint32_t> value{0};
-  static void destroy(VersionCounter* counter) { delete counter; }
-};
-
 // The base of what autograd keeps with a tensor; defined in the autograd layer.
 struct AutogradData {
   virtual ~AutogradData() = default;
@@ -42,16 +36,23 @@ struct TensorImpl : Faced {
 
   bool is_abstract() const { return !data && (!storage || storage->is_abstract()); }
   uint32_t version() const {
-    return own_version ? own_version->value.load(std::memory_order_relaxed)
-           : storage   ? storage->version.load(std::memory_order_relaxed)
-                       : 0;
+    if (own_version) return own_version->value.load(std::memory_order_relaxed);
+    uint32_t count = storage ? storage->version.load(std::memory_order_relaxed) : 0;
+    if (count != Storage::kSharedVersion) [[likely]]
+      return count;
+    return storage->share_version()->value.load(std::memory_order_relaxed);
   }
   void bump_version() {
     if (own_version)
       own_version->value.fetch_add(1, std::memory_order_relaxed);
-    else if (storage)
+    else if (storage && storage->version.load(std::memory_order_relaxed) != Storage::kSharedVersion)
       storage->version.fetch_add(1, std::memory_order_relaxed);
+    else if (storage)
+      storage->share_version()->value.fetch_add(1, std::memory_order_relaxed);
   }
+  // Takes the memory and layout of another tensor. The version stays the same and is still that of
+  // the views that keep the memory from before.
+  void take_memory(const TensorImpl& from);
   // Sets sizes and strides and what follows from them.
   void set_layout(const Dims& new_sizes, const Dims& new_strides);
 };

@@ -1,6 +1,8 @@
 #include "tensor/storage.h"
 
+#include <mutex>
 #include <new>
+#include <unordered_map>
 
 #include "tensor/allocator.h"
 
@@ -45,7 +47,41 @@ Ref<Storage> Storage::borrow(void* data, size_t bytes, Callback<void(void*)> del
   return Ref<Storage>::adopt(new (block) UserStorage(data, bytes, std::move(deleter)));
 }
 
+// Few storages share their counter: a table beside them costs the others nothing.
+namespace {
+
+struct SharedVersions {
+  std::mutex lock;
+  std::unordered_map<const Storage*, Ref<VersionCounter>> counters;
+
+  static SharedVersions& all() {
+    static auto& versions = *new SharedVersions;  // storages may outlive other static objects
+    return versions;
+  }
+};
+
+}  // namespace
+
+Ref<VersionCounter> Storage::share_version() {
+  SharedVersions& shared = SharedVersions::all();
+  std::lock_guard locked(shared.lock);
+  Ref<VersionCounter>& counter = shared.counters[this];
+  if (!counter) {
+    counter = Ref<VersionCounter>::adopt(new VersionCounter);
+    counter->value = version.exchange(kSharedVersion);
+  }
+  return counter;
+}
+
+static void forget_version(const Storage* storage) {
+  SharedVersions& shared = SharedVersions::all();
+  std::lock_guard locked(shared.lock);
+  shared.counters.erase(storage);
+}
+
 void Storage::destroy(Storage* storage) {
+  if (storage->version == kSharedVersion) [[unlikely]]
+    forget_version(storage);
   if (storage->owner_ == Owner::allocator) deallocate(storage->data_, storage->bytes_);
   if (storage->owner_ == Owner::user) {
     auto* user = static_cast<UserStorage*>(storage);

@@ -8,6 +8,13 @@
 
 namespace fg {
 
+// Version of a tensor that shares memory but not history with others (`x.data()`), or a history but
+// not the memory (`x.set_data(y)`).
+struct VersionCounter : Counted {
+  std::atomic<uint32_t> value{0};
+  static void destroy(VersionCounter* counter) { delete counter; }
+};
+
 class Storage : public Counted {
  public:
   static Ref<Storage> create(size_t bytes);
@@ -26,6 +33,9 @@ class Storage : public Counted {
 
   // How often tensors over this storage were modified in place; see Tensor::_version.
   std::atomic<uint32_t> version{0};
+  // A tensor went to other memory and took the counter along, which is an object of its own then.
+  static constexpr uint32_t kSharedVersion = UINT32_MAX;
+  Ref<VersionCounter> share_version();
 
  protected:
   enum class Owner : uint8_t { header, allocator, user, nobody };

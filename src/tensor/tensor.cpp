@@ -87,6 +87,21 @@ Tensor alias(const Tensor& base) {
   return copy;
 }
 
+void TensorImpl::take_memory(const TensorImpl& from) {
+  bool has_views = storage && storage->use_count() > 1 && !is_abstract();
+  if (!own_version && has_views) own_version = storage->share_version();
+  if (!own_version) {
+    uint32_t now = version();
+    own_version = Ref<VersionCounter>::adopt(new VersionCounter);
+    own_version->value = now;
+  }
+  storage = from.storage;
+  data = from.data;
+  dtype = from.dtype;
+  offset = from.offset;
+  set_layout(from.sizes, from.strides);
+}
+
 Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype) {
   Dim elements = offset + (product(sizes) == 0 ? Dim(0) : reach(sizes, strides));
   Tensor result = with_storage(Storage::create_abstract(byte_count(elements, dtype, sizes)), sizes,

@@ -290,4 +290,15 @@ TEST(Modes, DecideWhatIsRecorded) {
   EXPECT_HAS(error_of([&] { y.add_(1); }), "inference tensor outside inference mode");
 }
 
+TEST(Grad, MaterializesForTensorsOnly) {
+  Tensor x = leaf({1., 2.}), y = leaf({1., 2., 3.});
+  autograd::GradOptions options{.materialize_grads = true};
+  Tensors grads = grad({(x * 2).sum()}, {autograd::get_gradient_edge(x), y}, {}, options);
+  EXPECT_EQ(numbers(grads[0]), (Numbers{2, 2}));
+  EXPECT_EQ(numbers(grads[1]), (Numbers{0, 0, 0}));
+  std::string error =
+      error_of([&] { grad({(x * 2).sum()}, {autograd::get_gradient_edge(y)}, {}, options); });
+  EXPECT_HAS(error, "input 0, which got no gradient, is a gradient edge");
+}
+
 }  // namespace fg

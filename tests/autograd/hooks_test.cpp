@@ -1,4 +1,5 @@
 // Nodes, hooks and gradient edges: rows D1-D15 of the requirements.
+#include "autograd/active_hooks.h"
 #include "autograd/op_node.h"
 #include "tests/autograd/graph_checks.h"
 
@@ -203,7 +204,8 @@ TEST(GradientEdge, StandsForATensor_D12_D13_D14) {
   autograd::backward({edge});
   EXPECT_EQ(numbers(x.grad()), (Numbers{4}));
   EXPECT_HAS(error_of([] { autograd::get_gradient_edge(tensor({1.})); }), "does not require grad");
-  EXPECT_HAS(error_of([&] { grad({x * 2}, {leaf_edge}, {}, {.materialize_grads = true}); }),
+  autograd::GradientEdge unused = autograd::get_gradient_edge(leaf({1.}));
+  EXPECT_HAS(error_of([&] { grad({x * 2}, {unused}, {}, {.materialize_grads = true}); }),
              "materialize_grads");
 }
 
@@ -255,6 +257,44 @@ TEST(RetainGrad, DoesNotKeepTheTensorAlive) {
   }
   z.backward();
   EXPECT_EQ(numbers(x.grad()), (Numbers{6}));
+}
+
+TEST(TensorHook, SeesAnUndefinedGradientWhenAnotherOutputRuns) {
+  Tensors parts = fg::unbind(leaf({1., 2.}));
+  std::vector<bool> seen;
+  parts[0].register_hook([&](const Tensor& grad) {
+    seen.push_back(grad.defined());
+    return Tensor();
+  });
+  parts[1].backward();
+  EXPECT_EQ(seen, std::vector<bool>{false});
+  Tensors again = fg::unbind(leaf({1., 2.}));
+  again[0].register_hook([](const Tensor&) { return tensor(1.); });
+  EXPECT_HAS(error_of([&] { again[1].backward(); }), "returned a gradient where there was none");
+}
+
+TEST(Hooks, EnteredInABackwardEndWithTheirNode) {
+  Tensor x = leaf({1., 2.});
+  Tensor y = x * 2, z = y * 3;
+  std::vector<std::string> seen;
+  z.register_hook([&](const Tensor&) {
+    set_grad_enabled(true);
+    autograd::push_node_creation_hook([&](const Ref<Node>& node) { seen.push_back(node->name()); });
+    autograd::push_saved_tensors_hooks(
+        [&](const Tensor& value) {
+          seen.emplace_back("packed");
+          return std::any(value);
+        },
+        [](const std::any& packed) { return std::any_cast<Tensor>(packed); });
+    return Tensor();
+  });
+  y.register_hook([&](const Tensor&) {
+    seen.emplace_back(is_grad_enabled() ? "recording" : "not recording");
+    return Tensor();
+  });
+  z.sum().backward();
+  (x * x).sum().backward();
+  EXPECT_EQ(seen, std::vector<std::string>{"not recording"});
 }
 
 }  // namespace fg

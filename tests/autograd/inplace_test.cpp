@@ -1,4 +1,5 @@
 // Views and in-place changes: row E14 (and C26, C71) of the requirements.
+#include "ops/compare.h"
 #include "tests/autograd/graph_checks.h"
 
 namespace fg {
@@ -227,6 +228,32 @@ TEST(View, MadeInsideAFunctionIsNoView) {
   EXPECT_FALSE(y.is_view());
   y.exp_();
   EXPECT_EQ(y.grad_fn()->name(), "ExpBackward0");
+}
+
+TEST(Inplace, ThroughAViewIsDifferentiatedTwiceInOneGraph) {
+  for (bool keep : {false, true}) {
+    Tensor x = leaf({0.5, 1.});
+    Tensor y = x * 2;
+    Tensor part = y.view({2, 1});
+    part.tanh_();
+    if (!keep) part.reset();
+    Tensor g = autograd::grad({y.sum()}, {x}, {}, {.create_graph = true})[0];
+    (y.sum() + g.sum()).backward();
+    // y = tanh(2x), y' = 2 (1 - y^2), y'' = -8 y (1 - y^2)
+    Tensor slope = 1 - y.detach() * y.detach();
+    EXPECT_TRUE(allclose(g.detach(), 2 * slope));
+    EXPECT_TRUE(allclose(x.grad(), 2 * slope - 8 * y.detach() * slope));
+  }
+}
+
+TEST(View, PrintsWhenItsHistoryCannotBeComputed) {
+  Tensor base = leaf({1., 2.}) * 1, part;
+  {
+    NoGradGuard no_grad;
+    part = fg::select(base, 0, 0);
+  }
+  base.add_(1);
+  EXPECT_EQ(part.text(), "tensor(2., dtype=foregrad.float64, grad_fn=<Invalid>)");
 }
 
 }  // namespace fg

@@ -168,10 +168,14 @@ class Observation:
             self.see_tensors("failed call")
 
     def add_hooks(self):
+        def note(grad, seen):
+            if grad is not None:  # captured code calls no hook where there is no gradient
+                seen.append(elements(grad))
+
         for name, tensor in self.tensors.items():
             if tensor.requires_grad:
                 seen = self.hooked.setdefault(name, [])
-                tensor.register_hook(lambda grad, seen=seen: seen.append(elements(grad)))
+                tensor.register_hook(lambda grad, seen=seen: note(grad, seen))
 
     def see_tensors(self, when):
         known = list(self.inputs.values())

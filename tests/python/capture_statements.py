@@ -255,7 +255,9 @@ def hook(g):
     if x[0] == "x" or "." in x:  # on an input: refused, so seldom
         if g.rng.random() < 0.9:
             return None
-    return f"{x}.register_hook({g.rng.choice(('double', 'look', 'lambda g: g + 1'))})", []
+    # A hook on one of several outputs gets None where only another one has a gradient.
+    more = "lambda g: None if g is None else g + 1"
+    return f"{x}.register_hook({g.rng.choice(('double', 'look', more))})", []
 
 
 @weight(0.8)

@@ -263,7 +263,7 @@ def test_a_post_accumulate_hook_gets_the_tensor_with_its_gradient_D9():
 def test_a_post_accumulate_hook_must_return_nothing_D9():
     x = ones()
     x.register_post_accumulate_grad_hook(lambda t: t)
-    with pytest.raises(RuntimeError, match="None|post"):
+    with pytest.raises(TypeError, match="returned a value; it should return None"):
         x.sum().backward()
 
 

@@ -217,3 +217,114 @@ def test_a_device_is_a_context_and_may_be_the_default():
 def test_an_error_leaves_the_context_of_a_device():
     with pytest.raises(KeyError), fg.device("cpu"):
         raise KeyError("mine")
+
+
+def _views_without_history():
+    x = fg.ones(4, requires_grad=True)
+    base = x * 1
+    first, second = base.split(2)
+    with fg.no_grad():
+        first.mul_(2)
+        made_without = base[:2]
+    yield first
+    yield second
+    base.add_(1)
+    yield made_without
+
+
+def test_tensors_whose_history_cannot_be_computed_print_their_values():
+    for view, values in zip(_views_without_history(), ("[2., 2.]", "[1., 1.]", "[3., 3.]")):
+        assert repr(view) == str(view) == f"tensor({values}, grad_fn=<Invalid>)"
+        with pytest.raises(RuntimeError, match="modified in place"):
+            view.grad_fn
+
+
+def test_numpy_reads_tensors_that_require_grad_where_nothing_is_recorded():
+    np = pytest.importorskip("numpy")
+    x = fg.ones(2, requires_grad=True)
+    for mode in (fg.no_grad, fg.inference_mode):
+        with mode():
+            assert x.numpy().tolist() == np.asarray(x).tolist() == [1, 1]
+            assert memoryview(x).tolist() == [1, 1]
+    with fg.no_grad():
+        x.numpy()[0] = 5
+    assert x.tolist() == [5, 1]
+    for read in (x.numpy, lambda: np.asarray(x), lambda: (x * 2).numpy()):
+        with pytest.raises(RuntimeError, match="requires grad"):
+            read()
+
+
+@pytest.mark.parametrize("name, kind", [
+    ("data", RuntimeError), ("requires_grad", RuntimeError), ("_backward_hooks", RuntimeError),
+    ("shape", AttributeError), ("dtype", AttributeError), ("grad_fn", AttributeError),
+    ("is_leaf", AttributeError), ("_version", AttributeError), ("device", AttributeError),
+    ("T", AttributeError), ("nothing", AttributeError),
+])
+def test_deleting_attributes_of_tensors(name, kind):
+    x = fg.ones(2, 2, requires_grad=True)
+    (x * 2).sum().backward()
+    with pytest.raises(kind):
+        delattr(x, name)
+    assert x.tolist() == [[1, 1], [1, 1]] and x.requires_grad and x.grad is not None
+    del x.grad
+    assert x.grad is None
+    del x.grad
+
+
+def test_variables_are_leaves_over_the_data_of_tensors():
+    Variable = fg.autograd.Variable
+    x = fg.ones(2, requires_grad=True)
+    assert isinstance(x, Variable) and not isinstance(1, Variable)
+    assert not Variable(x).requires_grad and Variable(x, requires_grad=True).is_leaf
+    assert Variable(x).data_ptr() == x.data_ptr()
+    with pytest.raises(TypeError, match="must be a Tensor, not int"):
+        Variable(1)
+    with pytest.warns(UserWarning, match="volatile"):
+        Variable(x, volatile=True)
+
+
+NAN, INF = float("nan"), float("inf")
+
+
+@pytest.mark.parametrize("name", ["amax", "amin"])
+def test_gradients_of_amax_and_amin_at_nan_ties_and_infinities(name):
+    def gradient(rows, *args, **kwargs):
+        x = fg.tensor(rows, requires_grad=True)
+        getattr(x, name)(*args, **kwargs).sum().backward()
+        return x.grad
+
+    assert gradient([[NAN, 1.0], [1.0, 1.0]], 1).isnan().tolist() == [[True, True], [False, False]]
+    assert gradient([[NAN, 1.0], [1.0, 1.0]], 1)[1].tolist() == [0.5, 0.5]
+    assert gradient([[NAN, 1.0], [1.0, 2.0]]).isnan().all()
+    assert gradient([[INF, INF], [-INF, -INF]], 1, keepdim=True).tolist() == [[0.5, 0.5]] * 2
+    compiled = fg.compile(lambda x: getattr(x, name)(1), fullgraph=True)
+    x = fg.tensor([[NAN, 1.0]], requires_grad=True)
+    compiled(x).sum().backward()
+    assert x.grad.isnan().all()
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+def test_gradients_of_max_and_min_go_to_the_nans(name):
+    x = fg.tensor([NAN, 1.0, NAN], requires_grad=True)
+    getattr(x, name)().backward()
+    assert x.grad.tolist() == [0.5, 0, 0.5]
+    x = fg.tensor([[NAN, 1.0, NAN]], requires_grad=True)
+    getattr(x, name)(1)[0].sum().backward()
+    assert x.grad.tolist() == [[1, 0, 0]]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
+@pytest.mark.parametrize("call", [
+    lambda x: x.index_fill(2, fg.tensor([0, 1]), 0.0),
+    lambda x: x.index_fill(0, fg.tensor([1]), fg.tensor(2.0)),
+    lambda x: x.sort(1)[0], lambda x: x.sort(2, descending=True)[1], lambda x: x.argsort(0),
+    lambda x: x.clone(), lambda x: x + 1, lambda x: fg.zeros_like(x), lambda x: x.flip(1),
+], ids=["fill", "fill tensor", "sort", "sort indices", "argsort", "clone", "add", "like", "flip"])
+def test_results_keep_the_layout_of_permuted_inputs(order, call):
+    base = fg.arange(24, dtype=fg.float32).reshape(2, 3, 4).sin()
+    back = [order.index(i) for i in range(3)]
+    x = base.permute(order).contiguous().permute(back)
+    result = call(x)
+    assert result.stride() == x.stride() and result.equal(call(base))
+    expanded = base[:, :1].expand(2, 3, 4)
+    assert call(expanded).equal(call(expanded.contiguous()))

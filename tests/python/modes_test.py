@@ -167,3 +167,101 @@ def test_enable_grad_inside_inference_mode_records_nothing():
 def test_grad_modes_are_in_autograd_too():
     for name in ("no_grad", "enable_grad", "set_grad_enabled", "inference_mode"):
         assert getattr(fg.autograd, name) is getattr(fg, name)
+
+
+MODES = {"no_grad()": fg.no_grad(), "no_grad": fg.no_grad, "inference_mode()": fg.inference_mode(),
+         "inference_mode": fg.inference_mode, "no inference": fg.inference_mode(False),
+         "enable_grad": fg.enable_grad}
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_a_mode_as_decorator_of_a_class_holds_while_the_class_is_called(mode):
+    class Model:
+        def __init__(self):
+            self.made_with = fg.is_grad_enabled()
+
+        def call(self):
+            return fg.is_grad_enabled()
+
+    with pytest.warns(FutureWarning, match="decorating a class is deprecated"):
+        make = mode(Model)
+    with fg.no_grad():
+        model = make()
+        assert isinstance(model, Model) and not model.call()
+        assert model.made_with == (mode in (fg.enable_grad, MODES["no inference"]))
+    assert model.call()
+
+
+def test_set_grad_enabled_decorates_a_class_and_shows_its_mode():
+    with pytest.warns(FutureWarning, match="decorating a class is deprecated"):
+        make = fg.set_grad_enabled(False)(lambda: None) and fg.set_grad_enabled(False)(dict)
+    assert make(a=1) == {"a": 1} and fg.is_grad_enabled()
+    with fg.set_grad_enabled(False) as _:
+        pass
+    assert repr(fg.set_grad_enabled(True)).endswith("set_grad_enabled(mode=True)")
+
+
+@pytest.mark.parametrize("mode", MODES.values(), ids=MODES)
+def test_coroutines_run_outside_of_the_mode_that_decorates_their_function(mode):
+    async def ask():
+        return fg.is_grad_enabled()
+
+    with pytest.raises(StopIteration) as stop:  # the mode holds while the coroutine is made
+        mode(ask)().send(None)
+    assert stop.value.value is True
+
+
+def _inference(**arguments):
+    with fg.inference_mode():
+        return fg.ones(3, **arguments)
+
+
+VIEWS = {"view": lambda t: t.view(3, 1), "slice": lambda t: t[:2],
+         "unbind": lambda t: t.unbind(0)[0], "expand": lambda t: t.expand(2, 3),
+         "reshape": lambda t: t.reshape(1, 3)}
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_views_of_inference_tensors_are_inference_tensors_without_history(view, requires_grad):
+    part = view(_inference(requires_grad=requires_grad))
+    assert part.is_inference() and not part._is_view() and part._base is None
+    assert not part.requires_grad and part.is_leaf
+    with pytest.raises(RuntimeError, match="inference tensor outside inference mode"):
+        part.mul_(2)
+
+
+@pytest.mark.parametrize("call", [lambda t: t * t, lambda t: t.exp(), lambda t: t.sum(),
+                                  lambda t: t[:2] * t[1:], lambda t: fg.cat([t, t])])
+def test_calls_of_inference_tensors_alone_are_not_recorded(call):
+    result = call(_inference(requires_grad=True))
+    assert not result.requires_grad and result.is_leaf and not result.is_inference()
+
+
+def test_calls_that_mix_inference_and_normal_tensors_are_recorded():
+    i, x = _inference(requires_grad=True), ones()
+    assert (i + x).requires_grad and (i * 2).requires_grad and i.clone().requires_grad
+    assert fg.autograd.grad((i * 2 + x).sum(), i)[0].tolist() == [2, 2, 2]
+    assert fg.autograd.grad(i.clone().sum(), i)[0].tolist() == [1, 1, 1]
+    for call in (lambda: i * x, lambda: x * _inference(), lambda: x.div(_inference())):
+        with pytest.raises(RuntimeError, match="inference tensors cannot be saved for backward"):
+            call()
+
+
+@pytest.mark.parametrize("write", [
+    lambda i, n: i.add_(n), lambda i, n: i.copy_(n), lambda i, n: i.zero_(),
+    lambda i, n: i.__setitem__(0, 1.0), lambda i, n: fg.add(n, n, out=i), lambda i, n: fg.relu_(i),
+    lambda i, n: i[:2].add_(1), lambda i, n: i.unsqueeze_(0), lambda i, n: i.requires_grad_(),
+])
+def test_inference_tensors_are_not_changed_outside_of_inference_mode(write):
+    for n in (fg.ones(3), _inference()):
+        i = _inference()
+        with pytest.raises(RuntimeError, match="inference"):
+            write(i, n)
+        assert i.tolist() == [1, 1, 1] and not i.requires_grad
+    with fg.inference_mode():
+        write(i, fg.ones(3))
+    normal = fg.ones(3)
+    with fg.inference_mode():
+        normal.add_(1)
+    assert normal.add_(_inference())._version == 2

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import warnings
 
 import foregrad as fg
 import pytest
@@ -150,3 +151,40 @@ def test_a_module_that_was_not_made_yet_takes_no_parameters():
         Early()
     with pytest.raises(NotImplementedError, match='missing the required "forward"'):
         nn.Module()(1)
+
+
+class _Calls(fg.nn.Module):
+    def __init__(self, function):
+        super().__init__()
+        self.function = function
+
+    def forward(self, *args):
+        return self.function(*args)
+
+
+@pytest.mark.parametrize("function, more, missing", [
+    (lambda x: x * 2, (), "several functions"),  # the leaf is no input with a node
+    (lambda x: (x * 2, x * 3), (), "different functions made the outputs"),
+    (lambda x: [x * 2], (), "returns no Tensor or tuple of Tensors"),
+    (lambda x: {"out": x * 2}, (), "returns no Tensor or tuple of Tensors"),
+    (lambda x, n: x * n, (2,), "an argument of the module is no Tensor"),
+])
+def test_a_backward_hook_of_the_old_form_warns_that_it_misses_gradients(function, more, missing):
+    module, seen = _Calls(function), []
+    module.register_backward_hook(lambda module, inputs, outputs: seen.append(module))
+    with pytest.warns(FutureWarning, match=missing):
+        out = module(fg.ones(2, requires_grad=True), *more)
+    while not isinstance(out, fg.Tensor):
+        out = out["out"] if isinstance(out, dict) else out[0]
+    out.sum().backward()
+    assert seen == [module]
+
+
+def test_a_backward_hook_of_the_old_form_that_misses_nothing_does_not_warn():
+    module = _Calls(lambda x, y: x * y)
+    module.register_backward_hook(lambda module, inputs, outputs: None)
+    x = fg.ones(2, requires_grad=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        module(x * 2, x * 3).sum().backward()
+        module(fg.ones(2), fg.ones(2))

@@ -240,3 +240,99 @@ def test_hooks_on_a_saved_none_are_refused_C65():
 def test_hooks_of_a_saved_value_must_be_callable_C65(hooks):
     with pytest.raises(TypeError):
         ones().exp().grad_fn._raw_saved_result.register_hooks(*hooks)
+
+
+@pytest.mark.parametrize("call", [
+    lambda n, g: n(), lambda n, g: n(g, g), lambda n, g: n(1), lambda n, g: n("g"),
+    lambda n, g: n([g]), lambda n, g: n((g,)), lambda n, g: n(g, retain=True),
+    lambda n, g: n(grad=g),
+])
+@pytest.mark.parametrize("make", [
+    lambda x: x * 2, lambda x: x.sum(), lambda x: x.max(0)[0], lambda x: (x * 2)[:1].tanh_(),
+], ids=["mul", "sum", "max", "written view"])
+def test_a_node_is_called_with_one_gradient_per_output(make, call):
+    y = make(ones())
+    with pytest.raises(TypeError, match=rf"^{y.grad_fn.name()}|keyword arguments"):
+        call(y.grad_fn, fg.ones_like(y))
+    y.grad_fn(fg.ones_like(y))
+    y.grad_fn(None)
+
+
+def test_an_accumulator_is_called_with_gradients_that_fit():
+    x = ones()
+    node = fg.autograd.graph.get_gradient_edge(x).node
+    assert node(fg.ones(1)) == () and x.grad.tolist() == [1, 1, 1]
+    with pytest.raises(RuntimeError, match="expand"):
+        node(fg.ones(2))
+    assert x.grad.tolist() == [1, 1, 1]
+
+
+def test_calls_of_nodes_name_what_they_got():
+    with pytest.raises(TypeError, match="UnbindBackward0 takes 2 gradients, one per forward "
+                                        "output, but got 1"):
+        ones(2).unbind(0)[0].grad_fn(fg.ones(()))
+    with pytest.raises(TypeError, match="'DoubleBackward' object is not callable"):
+        Double.apply(ones()).grad_fn(fg.ones(3))
+    assert Double.apply(ones()).grad_fn.apply(fg.ones(3)) is not None
+
+
+def test_a_saved_tensor_shows_its_data_and_its_hook():
+    x = ones()
+    y = x.exp()
+    saved = y.grad_fn._raw_saved_result
+    assert isinstance(saved, fg.autograd.SavedTensor)
+    assert saved.data.equal(y) and not saved.data.requires_grad
+    assert saved.data.data_ptr() == y.data_ptr() and saved.unpack_hook is None
+    assert (x * x).grad_fn._raw_saved_self.data is x
+
+    def unpack(packed):
+        return fg.tensor(packed[1])
+
+    saved.register_hooks(lambda t: ("packed", t.tolist()), unpack)
+    assert saved.data == ("packed", y.tolist()) and saved.unpack_hook is unpack
+    y.sum().backward()
+    assert saved.data is None and saved.unpack_hook is None
+    with pytest.raises(RuntimeError, match="freed"):
+        saved.register_hooks(lambda t: t, unpack)
+    with pytest.raises(RuntimeError, match="a second time"):
+        y.grad_fn._saved_result
+    assert y.grad_fn._raw_saved_result.data is None
+
+
+def test_saved_tensors_with_hooks_of_a_context_show_them():
+    def unpack(packed):
+        return packed[1]
+
+    with fg.autograd.graph.saved_tensors_hooks(lambda t: ("packed", t), unpack):
+        y = ones().exp()
+    saved = y.grad_fn._raw_saved_result
+    assert saved.data[0] == "packed" and saved.unpack_hook is unpack
+    with pytest.raises(RuntimeError, match="hooks already"):
+        saved.register_hooks(lambda t: t, unpack)
+
+
+def test_a_saved_tensor_that_was_written_shows_what_it_is_now():
+    v = ones() * 1
+    y = v * v
+    v.add_(1)
+    assert y.grad_fn._raw_saved_self.data.tolist() == [2, 2, 2]
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.grad_fn._saved_self
+
+
+@pytest.mark.parametrize("change, named", [
+    (lambda x: (v := x.exp(), v.sin(), v.add_(1))[1], "output 0 of Add, is at version 1; expected "
+                                                      "version 0 instead. The gradient of Sin"),
+    (lambda x: x.exp().add_(1), "output 0 of Exp, is at version 1"),
+    (lambda x: Double.apply(x).mul_(Double.apply(x)), None),
+    (lambda x: (v := x.sigmoid(), v.view(-1).mul_(2))[0], "output 0 of Sigmoid, is at version 1"),
+    (lambda x: (v := x * 1, v.view(-1) * v.view(-1), v.mul_(2), v.tanh_())[1],
+     "output 0 of AsStrided, is at version 2"),
+])
+def test_the_version_error_names_forward_functions(change, named):
+    y = change(ones())
+    if named is None:
+        y.sum().backward()
+        return
+    with pytest.raises(RuntimeError, match="modified by an inplace operation.*which is " + named):
+        y.sum().backward()

@@ -152,3 +152,39 @@ def test_states_of_generators_can_be_kept():
     first = fg.rand(3, generator=generator)
     generator.set_state(through_pickle(state))
     assert fg.rand(3, generator=generator).tolist() == first.tolist()
+
+
+def _nothing(*args):
+    return None
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda pair: pickle.loads(pickle.dumps(pair))])
+def test_a_handle_goes_with_its_module(again):
+    module = fg.nn.Linear(1, 1)
+    handle = module.register_forward_hook(_nothing)
+    other, other_handle = again((module, handle))
+    assert other_handle.id == handle.id
+    other_handle.remove()
+    assert len(other._forward_hooks) == 0 and len(module._forward_hooks) == 1
+
+
+def test_a_copied_handle_removes_the_same_hook_and_a_pickled_one_none():
+    module = fg.nn.Linear(1, 1)
+    handle = module.register_forward_hook(_nothing)
+    pickle.loads(pickle.dumps(handle)).remove()
+    assert len(module._forward_hooks) == 1
+    copy.copy(handle).remove()
+    assert len(module._forward_hooks) == 0
+    with handle:
+        pass
+
+
+def test_a_handle_read_from_outside_does_not_meet_later_ones():
+    handle = fg.ones(1, requires_grad=True).register_hook(_nothing)
+    state = (None, handle.id + 1000, ())
+    fresh = type(handle).__new__(type(handle))
+    fresh.__setstate__(state)
+    assert fresh.hooks_dict_ref() is None
+    assert fg.ones(1, requires_grad=True).register_hook(_nothing).id > fresh.id
+    fresh.__setstate__(state[:2])  # as older handles are written
+    assert fresh.extra_dict_ref == ()

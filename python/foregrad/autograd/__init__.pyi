@@ -1,6 +1,6 @@
 """Gradients: backward, grad, custom functions, the graph and its modes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, TypeVar, overload
 
 from foregrad import Tensor
@@ -14,6 +14,7 @@ from foregrad.autograd.function import Function as Function
 from foregrad.autograd.gradcheck import gradcheck as gradcheck
 from foregrad.autograd.gradcheck import gradgradcheck as gradgradcheck
 from foregrad.autograd.graph import GradientEdge as GradientEdge
+from foregrad.autograd.graph import SavedTensor as SavedTensor
 
 __all__ = ["Function", "backward", "grad", "gradcheck", "gradgradcheck", "no_grad", "enable_grad",
            "set_grad_enabled", "inference_mode", "Variable"]
@@ -23,8 +24,12 @@ _Points = _Point | Sequence[_Point]
 _Gradients = Tensor | Sequence[Tensor | None] | None
 _Name = TypeVar("_Name")
 
-def Variable(data: Tensor, requires_grad: bool = False, volatile: Any = None) -> Tensor:
-    """The tensor itself, as in PyTorch since 0.4."""
+class Variable(Tensor):
+    """The data of a tensor as a new leaf; every tensor is a Variable, as in PyTorch since 0.4."""
+
+    def __new__(  # type: ignore[misc]
+        cls, data: Tensor | None = None, requires_grad: bool | None = None, volatile: Any = None
+    ) -> Tensor: ...
 
 def backward(
     tensors: _Points,
@@ -32,7 +37,7 @@ def backward(
     retain_graph: bool | None = None,
     create_graph: bool = False,
     grad_variables: _Gradients = None,
-    inputs: _Points | Mapping[Any, Tensor] | None = None,
+    inputs: _Points | dict[Any, Tensor] | None = None,
 ) -> None:
     """Adds the gradients of the tensors to the leaves, or to the given inputs."""
 

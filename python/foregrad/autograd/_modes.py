@@ -2,6 +2,7 @@
 
 import functools
 import sys
+import warnings
 
 from foregrad import _C
 
@@ -16,7 +17,11 @@ class _Mode:
         import inspect  # slow to load, and needed by decorators only
 
         if inspect.isclass(function):
-            raise TypeError(f"{type(self).__name__} cannot decorate a class; decorate its methods")
+            warnings.warn("decorating a class is deprecated: the mode holds while the class is "
+                          "called, not in its methods; decorate __init__ for that, or the methods",
+                          FutureWarning, stacklevel=2)
+            cls = function
+            function = lambda *args, **kwargs: cls(*args, **kwargs)  # noqa: E731
         if inspect.isgeneratorfunction(function):
             return self._wrap_generator(function)
 
@@ -106,6 +111,9 @@ class set_grad_enabled(_Mode):
 
     def __exit__(self, *error):
         _C._set_grad_enabled(self.outer)
+
+    def __repr__(self):
+        return f"foregrad.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
 
 
 class inference_mode(_Mode):

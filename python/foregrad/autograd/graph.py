@@ -62,12 +62,13 @@ class disable_saved_tensors_hooks:
 
     def __init__(self, error_message):
         self.error_message = error_message
+        self.outer = []
 
     def __enter__(self):
-        _C._disable_saved_tensors_hooks(self.error_message)
+        self.outer.append(_C._disable_saved_tensors_hooks(self.error_message))
 
     def __exit__(self, *error):
-        _C._enable_saved_tensors_hooks()
+        _C._disable_saved_tensors_hooks(self.outer.pop())
 
     def __call__(self, function):
         import functools

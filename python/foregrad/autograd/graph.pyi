@@ -39,7 +39,11 @@ class SavedTensor:
     """A value that a node saved, not unpacked yet."""
 
     @property
-    def data(self) -> Any: ...
+    def data(self) -> Any:
+        """The tensor itself without its history, or what a pack hook made of it; None: freed."""
+    @property
+    def unpack_hook(self) -> Callable[[Any], Tensor] | None:
+        """The hook that makes the tensor of `data`, or None."""
     def unpack(self) -> Tensor: ...
     def register_hooks(
         self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor], /

@@ -1,6 +1,7 @@
 """Handles of hooks."""
 
 import weakref
+from collections import OrderedDict
 
 __all__ = ["RemovableHandle"]
 
@@ -23,6 +24,16 @@ class RemovableHandle:
             hooks = reference()
             if hooks is not None:
                 hooks.pop(self.id, None)
+
+    def __getstate__(self):
+        return self.hooks_dict_ref(), self.id, tuple(one() for one in self.extra_dict_ref)
+
+    def __setstate__(self, state):
+        hooks, self.id, extra = state if len(state) > 2 else (*state, ())
+        # A dictionary that is gone stays gone.
+        self.hooks_dict_ref = weakref.ref(OrderedDict() if hooks is None else hooks)
+        self.extra_dict_ref = tuple(weakref.ref(one) for one in extra or () if one is not None)
+        RemovableHandle.next_id = max(RemovableHandle.next_id, self.id + 1)
 
     def __enter__(self):
         return self

@@ -103,3 +103,24 @@ def _spread(places, values, size):
     for place, value in zip(places, values):
         result[place] = value
     return tuple(result)
+
+
+def missed_by_regular_hook(args, result, node):
+    """Why a hook on the node of an output alone does not see all gradients of a call, or None."""
+    outputs = (result,) if isinstance(result, Tensor) else result
+    if not _are_tensors(outputs):
+        return "the module returns no Tensor or tuple of Tensors, so it misses grad_output"
+    if not _are_tensors(args):
+        return "an argument of the module is no Tensor, so it misses grad_input"
+    made_by = {one.grad_fn for one in outputs} - {None}
+    if len(made_by) > 1:
+        return "different functions made the outputs, so it misses grad_output"
+    if made_by != {node}:
+        return "outputs are nested, so it misses grad_output"
+    if {arg.grad_fn for arg in args} - {None} != {after for after, _ in node.next_functions}:
+        return "the forward has several functions, so grad_input is that of the last of them"
+    return None
+
+
+def _are_tensors(values):
+    return isinstance(values, tuple) and all(isinstance(one, Tensor) for one in values)

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from foregrad import _C
 from foregrad.nn.modules import _global_hooks as everywhere
-from foregrad.nn.modules._backward_hook import BackwardHook
+from foregrad.nn.modules._backward_hook import BackwardHook, missed_by_regular_hook
 from foregrad.nn.modules._global_hooks import BOTH_KINDS, ForwardHook, register_in
 
 Tensor = _C.Tensor
@@ -169,6 +169,10 @@ class _Hooked:
             return
         for hook in hooks:
             output.grad_fn.register_hook(_with_module(hook, self.module))
+        missing = missed_by_regular_hook(self.args, self.result, output.grad_fn)
+        if missing:
+            warnings.warn(f"register_backward_hook is deprecated: {missing}; use "
+                          "register_full_backward_hook", FutureWarning, stacklevel=5)
 
 
 def _with_module(hook, module):

@@ -1,0 +1,7 @@
+#include "base/carried.h"
+
+namespace fg {
+
+constinit std::atomic<CarriedWork (*)()> carry_context = nullptr;
+
+}  // namespace fg
