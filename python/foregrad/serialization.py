@@ -178,17 +178,26 @@ def _harmless():
 
 
 class _Unpickler(pickle.Unpickler):
-    def __init__(self, stream, tensors, weights_only):
+    """Reads a pickle of save(), whatever it names."""
+
+    def __init__(self, stream, tensors):
         super().__init__(stream)
         self._tensors = tensors
-        self._known = {**_harmless(), **_trusted} if weights_only else None
 
     def persistent_load(self, name):
         return self._tensors[name]
 
+
+class _CarefulUnpickler(pickle._Unpickler):
+    """Builds what is known, and nothing else; of Python's two readers the one that can be told."""
+
+    def __init__(self, stream, tensors):
+        super().__init__(stream)
+        self._tensors, self._known = tensors, {**_harmless(), **_trusted}
+
+    persistent_load = _Unpickler.persistent_load
+
     def find_class(self, module, name):
-        if self._known is None:
-            return super().find_class(module, name)
         if f"{module}.{name}" not in self._known:
             raise pickle.UnpicklingError(
                 f"load: the file names {module}.{name}, and weights_only=True builds tensors, "
@@ -197,11 +206,22 @@ class _Unpickler(pickle.Unpickler):
                 "run any code that the file names")
         return self._known[f"{module}.{name}"]
 
+    def load_build(self):
+        """Gives an object its attributes, but not a class or a function: those are the program's."""
+        target = self.stack[-2]
+        if any(target is thing for thing in self._known.values()):
+            raise pickle.UnpicklingError(
+                f"load: the file changes {target!r} itself; weights_only=True lets it change "
+                "objects of its own only")
+        super().load_build()
+
+    dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: load_build}
+
 
 def _unpickled(tensors, name, weights_only):
     try:
         stream = io.BytesIO(tensors.pop(name).numpy().tobytes())
-        return _Unpickler(stream, tensors, weights_only).load()
+        return (_CarefulUnpickler if weights_only else _Unpickler)(stream, tensors).load()
     except pickle.UnpicklingError:
         raise
     except (ValueError, KeyError, TypeError, RecursionError, EOFError, AttributeError,

@@ -140,6 +140,20 @@ def test_other_classes_are_refused_unless_they_are_trusted(thing, name):
     assert type(again(thing, weights_only=False)) is type(thing)
 
 
+@pytest.mark.parametrize("name", ["foregrad.nn.parameter Parameter", "collections OrderedDict",
+                                  "foregrad.serialization _rebuild"])
+def test_a_file_changes_no_class_or_function_of_the_program(name):
+    module, _, thing = name.partition(" ")
+    found = getattr(__import__(module, fromlist=[thing]), thing)
+    # The state of the class: no dictionary, and one attribute to set.
+    program = f"c{found.__module__}\n{found.__qualname__}\n(N(dVchanged\nI1\nstb.".encode()
+    data = fg.tensor(list(program), dtype=fg.uint8)
+    file = safetensors.save({"it": data}, {"foregrad.pickle": "it"})
+    with pytest.raises(pickle.UnpicklingError, match="load: the file changes .* itself"):
+        fg.load(io.BytesIO(file))
+    assert not hasattr(found, "changed")
+
+
 def test_numpy_arrays_survive():
     thing = {"a": np.arange(6).reshape(2, 3), "b": np.float64(2.5), "x": fg.ones(1)}
     loaded = again(thing, weights_only=False)
