@@ -57,6 +57,22 @@ struct DTypeCall<S, TypeList<Given...>> {
   }
 };
 
+// Options may stand in the place of the dtype of a new tensor. (A template, so that braces are
+// none.)
+template <class S, class Given>
+struct OptionsCall;
+template <class S, Type... Given>
+struct OptionsCall<S, TypeList<Given...>> {
+  template <std::same_as<TensorOptions> Options>
+  Tensor operator()(typename TypeOf<Given>::Passed... args, Options options) const {
+    if constexpr (S::Sig::dtype_follows_generator)
+      return S::call(args..., std::nullopt, options.dtype_opt())
+          .requires_grad_(options.requires_grad());
+    else
+      return S::call(args..., options.dtype_opt()).requires_grad_(options.requires_grad());
+  }
+};
+
 template <class S, template <class, class> class Form, class Sequence>
 struct CallsOf;
 template <class S, template <class, class> class Form, size_t... Optional>
@@ -73,11 +89,19 @@ using Calls = CallsOf<S, Form, std::make_index_sequence<S::Sig::count - S::Sig::
 template <class S>
 struct AllCalls : Calls<S, Call> {};
 template <class S>
+  requires(S::Sig::creates && !S::Sig::dtype_follows_generator)
+struct AllCalls<S> : Calls<S, Call>, OptionsCall<S, typename S::Sig::BeforeOptions> {
+  using Calls<S, Call>::operator();
+  using OptionsCall<S, typename S::Sig::BeforeOptions>::operator();
+};
+template <class S>
   requires(S::Sig::dtype_follows_generator)
 struct AllCalls<S> : Calls<S, Call>,
-                     DTypeCall<S, typename S::Sig::template First<S::Sig::count - 2>> {
+                     OptionsCall<S, typename S::Sig::BeforeOptions>,
+                     DTypeCall<S, typename S::Sig::BeforeOptions> {
   using Calls<S, Call>::operator();
-  using DTypeCall<S, typename S::Sig::template First<S::Sig::count - 2>>::operator();
+  using OptionsCall<S, typename S::Sig::BeforeOptions>::operator();
+  using DTypeCall<S, typename S::Sig::BeforeOptions>::operator();
 };
 
 template <Text S>

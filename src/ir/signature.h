@@ -151,6 +151,19 @@ struct ResultOf<TypeList<T>> {
   using Result = typename TypeOf<T>::Stored;
 };
 
+// Functions that make a tensor like another one: "zeros_like(...", "new_full(...".
+constexpr bool is_like_another(std::string_view schema) {
+  constexpr std::string_view begin = "new_", end = "_like(";
+  auto is_at = [&](size_t at, std::string_view part) {
+    return at + part.size() <= schema.size() && is_equal(schema.substr(at, part.size()), part);
+  };
+  if (is_at(0, begin)) return true;
+  for (size_t at = 0; at < schema.size() && schema[at] != '('; at++) {
+    if (is_at(at, end)) return true;
+  }
+  return false;
+}
+
 // Everything compile-time about one schema. Other templates take this type, not the text: comparing
 // types is comparing addresses, comparing texts is not.
 template <Text S>
@@ -161,6 +174,9 @@ struct Signature {
   static constexpr bool dtype_follows_generator = count >= 2 &&
                                                   outline.arguments[count - 2] == Type::generator &&
                                                   outline.arguments[count - 1] == Type::opt_dtype;
+  static constexpr bool creates =
+      count >= 1 && outline.arguments[count - 1] == Type::opt_dtype &&
+      (!is_tensor_type(outline.arguments[0]) || is_like_another(S.view()));
 
   template <size_t I>
   static constexpr Type type = outline.arguments[I];
@@ -176,6 +192,8 @@ struct Signature {
   static TypeList<outline.returns[I]...> returns(std::index_sequence<I...>);
   template <size_t N>
   using First = decltype(arguments(std::make_index_sequence<N>()));  // of the arguments
+  // What stands before the dtype of a new tensor, without a generator.
+  using BeforeOptions = First<count - (dtype_follows_generator ? 2 : creates ? 1 : 0)>;
   using Result = typename ResultOf<decltype(returns(
       std::make_index_sequence<outline.return_count>()))>::Result;
   using Entry = typename First<count>::template Pointer<Result>;

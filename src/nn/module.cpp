@@ -232,8 +232,8 @@ void Module::note_reader() const {
   auto module = weak_from_this();
   if (module.expired()) return;  // on the stack: its life is not known
   compiler::depends_on([module, on = training_] {
-    auto alive = module.lock();
-    return alive && alive->training_ == on;
+    auto alive = module.lock();  // one that the function made itself is gone
+    return !alive || alive->training_ == on;
   });
 }
 

@@ -160,6 +160,14 @@ Tensor Tensor::clone() const { return fg::clone(*this); }
 Tensor Tensor::contiguous() const { return fg::contiguous(*this); }
 Tensor Tensor::to(DType dtype, bool copy) const { return fg::to(*this, dtype, copy); }
 Tensor Tensor::type_as(const Tensor& other) const { return fg::to(*this, other.dtype(), false); }
+Tensor Tensor::to(const TensorOptions& options) const {
+  if (options.requires_grad()) {
+    fail(
+        "to: got options with requires_grad, which a conversion does not set; call "
+        "requires_grad_() on the result");
+  }
+  return to(options.dtype_opt().value_or(dtype()));
+}
 Tensor& Tensor::operator=(const Tensor& values) && { return copy_(values); }
 Tensor& Tensor::operator=(Tensor&& values) && { return copy_(values); }
 Tensor& Tensor::operator=(const Scalar& value) && { return fill_(value); }

@@ -18,6 +18,10 @@ inline Tensor rand(const Dims& size, const std::optional<Generator>& generator =
   return entries::rand(size, generator, dtype);
 }
 inline Tensor rand(const Dims& size, DType dtype) { return entries::rand(size, dtype); }
+template <std::same_as<TensorOptions> Options>
+Tensor rand(const Dims& size, Options options) {
+  return entries::rand(size, options);
+}
 
 inline constexpr ir::Function<
     "randn(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor">

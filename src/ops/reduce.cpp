@@ -244,7 +244,10 @@ Tensor Tensor::logsumexp(const Dims& dim, bool keepdim) const {
 }
 Tensor Tensor::any() const { return fg::any(*this); }
 Tensor Tensor::any(int64_t dim, bool keepdim) const { return fg::any(*this, dim, keepdim); }
+Tensor Tensor::any(const OptDims& dim, bool keepdim) const { return fg::any(*this, dim, keepdim); }
 Tensor Tensor::all() const { return fg::all(*this); }
 Tensor Tensor::all(int64_t dim, bool keepdim) const { return fg::all(*this, dim, keepdim); }
+Tensor Tensor::all(const OptDims& dim, bool keepdim) const { return fg::all(*this, dim, keepdim); }
+Tensor Tensor::count_nonzero(const OptDims& dim) const { return fg::count_nonzero(*this, dim); }
 
 }  // namespace fg

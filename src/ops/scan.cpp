@@ -253,7 +253,7 @@ Tensor ops::prod_gradient(const Tensor& grad, const Tensor& self, int64_t dim) {
 
 namespace fg {
 
-Tensor Tensor::cumsum(int64_t dim) const { return fg::cumsum(*this, dim); }
-Tensor Tensor::cumprod(int64_t dim) const { return fg::cumprod(*this, dim); }
+Tensor Tensor::cumsum(int64_t dim, OptDType dtype) const { return fg::cumsum(*this, dim, dtype); }
+Tensor Tensor::cumprod(int64_t dim, OptDType dtype) const { return fg::cumprod(*this, dim, dtype); }
 
 }  // namespace fg

@@ -131,7 +131,9 @@ const auto log_softmax_backward_entry =
 
 namespace fg {
 
-Tensor Tensor::softmax(int64_t dim) const { return fg::softmax(*this, dim); }
-Tensor Tensor::log_softmax(int64_t dim) const { return fg::log_softmax(*this, dim); }
+Tensor Tensor::softmax(int64_t dim, OptDType dtype) const { return fg::softmax(*this, dim, dtype); }
+Tensor Tensor::log_softmax(int64_t dim, OptDType dtype) const {
+  return fg::log_softmax(*this, dim, dtype);
+}
 
 }  // namespace fg

@@ -147,6 +147,9 @@ const auto topk_entry =
 std::tuple<Tensor, Tensor> Tensor::sort(int64_t dim, bool descending) const {
   return fg::sort(*this, dim, descending);
 }
+std::tuple<Tensor, Tensor> Tensor::sort(OptBool stable, int64_t dim, bool descending) const {
+  return fg::sort(*this, stable, dim, descending);
+}
 Tensor Tensor::argsort(int64_t dim, bool descending) const {
   return fg::argsort(*this, dim, descending);
 }

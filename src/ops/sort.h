@@ -10,7 +10,17 @@ inline constexpr ir::Function<
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
     "(Tensor values, Tensor indices)">
     sort;
-inline constexpr ir::Function<
+// A flag in the second place is `stable`, a number a dimension.
+template <Text... S>
+struct ArgsortFunction : ir::Function<S...> {
+  using ir::Function<S...>::operator();
+  template <std::same_as<bool> Flag>
+  Tensor operator()(const Tensor& self, Flag stable, int64_t dim = -1,
+                    bool descending = false) const {
+    return (*this)(self, OptBool(stable), dim, descending);
+  }
+};
+inline constexpr ArgsortFunction<
     "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
     "argsort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> Tensor">
     argsort;

@@ -259,6 +259,7 @@ static void each_element(const TensorImpl& impl, F f) {
 template <class T>
   requires std::is_arithmetic_v<T>
 std::vector<T> Tensor::to_vector() const {
+  check_defined("to_vector");
   check_known();
   std::vector<T> out;
   out.reserve(static_cast<size_t>(numel()));

@@ -11,6 +11,7 @@
 #include "tensor/generator.h"
 #include "tensor/impl.h"
 #include "tensor/modes.h"
+#include "tensor/options.h"
 #include "tensor/scalar.h"
 
 namespace fg {
@@ -81,6 +82,7 @@ class Tensor {
   Dim dim_size(int64_t axis) const;  // as size, but may be a symbol
   int64_t storage_offset() const { return seen().offset.value(); }
   bool is_contiguous() const { return seen().contiguous; }
+  TensorOptions options() const { return TensorOptions(dtype()); }
   bool is_floating_point() const { return impl_ && is_floating(impl_->dtype); }
   bool is_abstract() const { return seen().is_abstract(); }
   // Whether its elements may be read now: while a function is captured, only those of tensors that
@@ -211,6 +213,9 @@ Scalar number_in(const Tensor& tensor);
 // Shares the user's memory; `deleter` runs when the last tensor over it is gone.
 Tensor from_blob(void* data, const Dims& sizes, DType dtype, Callback<void(void*)> deleter = {},
                  const OptDims& strides = {});
+inline Tensor from_blob(void* data, const Dims& sizes, const TensorOptions& options = {}) {
+  return from_blob(data, sizes, options.dtype()).requires_grad_(options.requires_grad());
+}
 
 // Nested braces of numbers of one type, as libtorch reads them: integers of int and int64_t make an
 // int64 tensor, floats one of the default float dtype, other types one of their own.
@@ -238,6 +243,15 @@ Tensor tensor(const TensorData& data, OptDType dtype = {});
 template <class T>
   requires requires { DTypeOf<T>::value; }
 Tensor tensor(const std::vector<T>& values, OptDType dtype = {});
+
+template <std::same_as<TensorOptions> Options>
+Tensor tensor(const TensorData& data, Options options) {
+  return tensor(data, options.dtype_opt()).requires_grad_(options.requires_grad());
+}
+template <class T, std::same_as<TensorOptions> Options>
+Tensor tensor(const std::vector<T>& values, Options options) {
+  return tensor(values, options.dtype_opt()).requires_grad_(options.requires_grad());
+}
 
 // The dtype an arithmetic op computes in: dimensions outrank zero-dim tensors, which outrank
 // numbers, unless the category (bool < integer < float) is higher.

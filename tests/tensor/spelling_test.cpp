@@ -71,6 +71,21 @@ TEST(Spelling, BracesAreListsOfDimensions) {
   EXPECT_EQ(x.prod(kFloat64).dtype(), kFloat64);
 }
 
+TEST(Spelling, OtherMethodsTakeWhatLibtorchsTake) {
+  Tensor x = example();
+  EXPECT_TRUE(equal(x.argsort(true), x.argsort(-1)));  // a flag is `stable`
+  EXPECT_TRUE(equal(argsort(x, false), argsort(x, -1)));
+  EXPECT_TRUE(equal(argsort(x, true, 0), argsort(x, 0)));
+  EXPECT_TRUE(equal(std::get<1>(x.sort(true, 0, true)), x.argsort(0, true)));
+  EXPECT_EQ(x.any({0, 1}).sizes(), Dims{3});
+  EXPECT_EQ(x.all({0, 2}, true).sizes(), (Dims{1, 2, 1}));
+  EXPECT_EQ(x.any(1).sizes(), (Dims{2, 3}));
+  EXPECT_EQ(x.count_nonzero().item<int>(), 11);
+  EXPECT_EQ(x.softmax(1, kFloat64).dtype(), kFloat64);
+  EXPECT_EQ(x.log_softmax(-1).dtype(), kFloat32);
+  EXPECT_EQ(x.cumsum(1, kFloat64).dtype(), kFloat64);
+}
+
 TEST(Spelling, ADtypeMayFollowTheSizesOfRandomTensors) {
   EXPECT_EQ(randn({2}, kFloat64).dtype(), kFloat64);
   EXPECT_EQ(rand({2, 3}, kFloat64).dtype(), kFloat64);
@@ -81,6 +96,28 @@ TEST(Spelling, ADtypeMayFollowTheSizesOfRandomTensors) {
   Generator generator(7);
   EXPECT_EQ(randn({2}, generator, kFloat64).dtype(), kFloat64);
   EXPECT_EQ(randn({2}, generator).dtype(), kFloat32);
+}
+
+TEST(Spelling, OptionsSayTheDtypeAndWhetherGradIsRequired) {
+  auto options = TensorOptions().dtype(kFloat64).requires_grad(true);
+  for (const Tensor& x :
+       {ones({2}, options), full({2}, 1.5, options), arange(0, 3, options), randn({2, 3}, options),
+        rand({2}, options), eye(2, options), tensor({1., 2.}, options),
+        tensor(std::vector<float>{1}, options), zeros_like(ones({2}), options),
+        new_zeros(ones({1}), {2}, options), linspace(0, 1, 3, options), empty({2}, options)}) {
+    EXPECT_TRUE(x.requires_grad() && x.is_leaf() && x.dtype() == kFloat64);
+  }
+  EXPECT_EQ(zeros({2}, dtype(kInt32)).dtype(), kInt32);
+  EXPECT_TRUE(ones({2, 2}, requires_grad()).requires_grad());
+  EXPECT_EQ(zeros({2}, ones({1}, kFloat64).options()).dtype(), kFloat64);
+  EXPECT_NE(error_of([] { (void)zeros({2}, dtype(kInt64).requires_grad(true)); }), "no error");
+  Tensor x = ones({2});
+  EXPECT_EQ(x.to(dtype(kInt64)).dtype(), kInt64);
+  EXPECT_EQ(error_of([&] { (void)x.to(requires_grad()); }),
+            "to: got options with requires_grad, which a conversion does not set; call "
+            "requires_grad_() on the result");
+  float memory[2] = {1, 2};
+  EXPECT_EQ(from_blob(memory, {2}).dtype(), kFloat32);
 }
 
 TEST(Spelling, SizesAreIntegersToAProgram) {

@@ -36,7 +36,7 @@ TEST(Undefined, RefusesTheRestInASentence) {
       {"data_ptr", [&] { (void)u.data_ptr(); }},
       {"dtype", [&] { (void)u.data_ptr<float>(); }},
       {"item", [&] { (void)u.item(); }},
-      {"is_known", [&] { (void)u.to_vector<int>(); }},
+      {"to_vector", [&] { (void)u.to_vector<int>(); }},
       {"index", [&] { (void)u[0]; }},
       {"index", [&] { (void)u.index({0}); }},
       {"index", [&] { (void)x.index({u}); }},
