@@ -31,10 +31,9 @@ Dim ops::slice_length(std::optional<Dim> start, std::optional<Dim> end, Dim step
 }
 
 Dim ops::stepped_stride(Dim stride, Dim step) {
+  if (!stride.is_constant() || !step.is_constant()) return stride * step;
   int64_t product;
-  bool plain = stride.is_constant() && step.is_constant();
-  bool wraps = plain && __builtin_mul_overflow(stride.value(), step.value(), &product);
-  return wraps ? stride : stride * step;
+  return __builtin_mul_overflow(stride.value(), step.value(), &product) ? stride : Dim(product);
 }
 
 Dim ops::diagonal_length(Dim rows, Dim columns, int64_t offset) {

@@ -9,12 +9,8 @@ namespace fg {
 
 static constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 
-void check_rank(const Dims& sizes) {
-  constexpr size_t kMostDimensions = 1024;
-  if (sizes.size() <= kMostDimensions) [[likely]]
-    return;
-  fail("a tensor of {} dimensions has too many; expected at most {}", sizes.size(),
-       kMostDimensions);
+void refuse_rank(const Dims& sizes) {
+  fail("a tensor of {} dimensions has too many; expected at most 1024", sizes.size());
 }
 
 // last + (size - 1) * stride, or the largest number.

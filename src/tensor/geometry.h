@@ -9,7 +9,11 @@ namespace fg {
 // 63 bits counts as the largest number, which no memory has.
 Dim reach(const Dims& sizes, const Dims& strides);
 // Refuses more dimensions than code that goes through them one within the other can stand.
-void check_rank(const Dims& sizes);
+[[noreturn]] void refuse_rank(const Dims& sizes);
+inline void check_rank(const Dims& sizes) {
+  if (sizes.size() > 1024) [[unlikely]]
+    refuse_rank(sizes);
+}
 // Some element is reached through more than one index, e.g. in an expanded tensor.
 bool overlaps_itself(const Dims& sizes, const Dims& strides);
 

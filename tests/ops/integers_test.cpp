@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -34,13 +35,12 @@ bool is_integer(Type type) {
 }
 bool is_list(Type type) { return type == Type::dims || type == Type::opt_dims; }
 
-// The arguments of a sample; integers that it leaves to their defaults are there too.
-std::vector<Place> places_of(const FunctionInfo& info, Arguments& arguments) {
+// Integers that a sample leaves to their defaults are places too.
+std::vector<Place> places_of(const FunctionInfo& info, const Arguments& arguments) {
   std::vector<Place> places;
-  arguments.resize(info.schema.argument_count);
-  for (size_t i = 0; i < arguments.size(); i++) {
+  for (size_t i = 0; i < info.schema.argument_count; i++) {
     Type type = info.schema.arguments[i].type;
-    auto* dims = std::get_if<Dims>(&arguments[i]);
+    auto* dims = i < arguments.size() ? std::get_if<Dims>(&arguments[i]) : nullptr;
     if (is_integer(type)) places.push_back({i, 0});
     if (is_list(type) && (!dims || dims->empty())) places.push_back({i, 0});
     for (size_t entry = 0; is_list(type) && dims && entry < dims->size(); entry++) {
@@ -50,16 +50,27 @@ std::vector<Place> places_of(const FunctionInfo& info, Arguments& arguments) {
   return places;
 }
 
-// Refused values come as a Scalar, as Python gives them.
-void put(Arguments& arguments, const FunctionInfo& info, Place place, int64_t value) {
-  Value& argument = arguments[place.argument];
+// The argument with one integer changed. Refused values come as a Scalar, as Python gives them.
+Value changed(const Value& argument, Type type, size_t entry, int64_t value) {
   auto* dims = std::get_if<Dims>(&argument);
-  if (dims && place.entry < dims->size() && value >= kLowest)
-    (*dims)[place.entry] = value;
-  else if (is_list(info.schema.arguments[place.argument].type) && value >= kLowest)
-    argument.emplace<Dims>({Dim(value)});
-  else
-    argument.emplace<Scalar>(value);
+  if (!is_list(type) || value < kLowest) return Scalar(value);
+  if (!dims || entry >= dims->size()) return Dims{value};
+  Dims copied = *dims;
+  copied[entry] = value;
+  return copied;
+}
+
+Arguments with_integer(const Arguments& arguments, const FunctionInfo& info, Place place,
+                       int64_t value) {
+  Arguments result;
+  for (size_t i = 0; i < std::max(arguments.size(), place.argument + 1); i++) {
+    const Value& given = i < arguments.size() ? arguments[i] : Value();
+    if (i == place.argument)
+      result.push_back(changed(given, info.schema.arguments[i].type, place.entry, value));
+    else
+      result.push_back(given);
+  }
+  return result;
 }
 
 // What a child tells, in memory that both see: the call that it is in, and what was wrong.
@@ -111,16 +122,11 @@ void attempt(const FunctionInfo& info, const Arguments& arguments, Told& told) {
 }
 
 void try_everything(const FunctionInfo& info, const Sample& sample, Told& told) {
-  Arguments arguments = sample.arguments;
-  std::vector<Place> places = places_of(info, arguments);
-  arguments.resize(sample.arguments.size());
+  std::vector<Place> places = places_of(info, sample.arguments);
   auto with = [&](std::initializer_list<std::pair<Place, int64_t>> changes) {
-    Arguments changed = sample.arguments;
-    for (auto [place, value] : changes) {
-      if (changed.size() <= place.argument) places_of(info, changed);
-      put(changed, info, place, value);
-    }
-    attempt(info, changed, told);
+    Arguments given = sample.arguments;
+    for (auto [place, value] : changes) given = with_integer(given, info, place, value);
+    attempt(info, given, told);
   };
   for (Place place : places) {
     for (int64_t value : kValues) with({{place, value}});
