@@ -168,6 +168,27 @@ void find_saved(const Function& function, const Function::Out& out, Function& gr
   find_reads(function, saved, gradient);
 }
 
+// What eager code keeps for derivatives of any order.
+static void add_saved_values(const Function& function, std::vector<ir::ValueId>& values) {
+  std::unordered_set<const autograd::Node*> nodes;
+  for (const Function::Out& out : function.outputs) {
+    if (out.differentiable) nodes.merge(nodes_behind(out));
+  }
+  auto add = [&](const autograd::Node* given) {
+    auto* node = const_cast<autograd::Node*>(given);
+    for (size_t i = 0; i < node->saved_count(); i++) {
+      autograd::SavedValue* saved = node->saved_value(i);
+      if (!saved || !saved->held().defined()) continue;
+      if (auto found = function.trace->tracer.find(saved->held())) values.push_back(found->value);
+    }
+  };
+  for (const autograd::Node* node : nodes) {
+    add(node);
+    const auto* copy = dynamic_cast<const autograd::CopySlices*>(node);
+    if (copy && copy->writer()) add(&*copy->writer());
+  }
+}
+
 namespace {
 
 // The engine, run on traced tensors. One gradient per input that needs one.
@@ -267,8 +288,9 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   if (inputs) met.emplace(tracer, *inputs);
   Tracing tracing(tracer);
   bool first = function.inputs.size() == known;  // not that of a gradient
-  Tracer::BackwardScope scope(tracer, runs_code_of_user(function), first && !again);
-  for (const Function::Out& out : function.outputs) scope.know(out.inside);
+  std::optional<Tracer::BackwardScope> scope(std::in_place, tracer, runs_code_of_user(function),
+                                             first && !again);
+  for (const Function::Out& out : function.outputs) scope->know(out.inside);
   Tensors tangents = add_tangents(function, kinds, result);
   Tensors grads = trace_gradients(function, tangents, again, wanted);
   size_t next = 0;
@@ -280,12 +302,15 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
     Role role{Role::Kind::gradient, static_cast<int64_t>(i)};
     result.outputs.push_back({std::move(grad), value, differentiable, role});
   }
-  add_touched(function, scope.finish(), result);
+  add_touched(function, scope->finish(), result);
   find_reads(function, tracer.read_back, result);
   if (tracer.lifted().size() != known) {
     refuse(
         "a tensor from outside is used by the backward alone; use it in the forward, or pass it");
   }
+  scope.reset();
+  result.reads_values = tracer.values_read_back();
+  if (!again && wanted.empty()) add_saved_values(function, result.reads_values);
   result.end = tracer.graph.operations.size();
   return result;
 }

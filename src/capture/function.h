@@ -32,6 +32,7 @@ struct Function {
   size_t checked = 0;  // of those, operations that may refuse values and run in any case
   // Of a gradient: which inputs and outputs of the function eager code would have saved for it.
   std::vector<size_t> reads_inputs{}, reads_outputs{};
+  std::vector<ir::ValueId> reads_values{};  // those and what lies between: all that it reads
   // Inputs of the function that its code reaches when it runs: after the tangents, they are inputs
   // once more, as they are then.
   std::vector<size_t> live{};

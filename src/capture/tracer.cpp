@@ -161,6 +161,15 @@ bool Tracer::was_written(const Tensor& tensor) const {
   return found != memories_.end() && found->second.written;
 }
 
+std::vector<ValueId> Tracer::values_read_back() const {
+  std::vector<ValueId> result;
+  for (const Storage* storage : all_read_) {
+    auto found = memories_.find(storage);
+    if (found != memories_.end()) result.push_back(found->second.value);
+  }
+  return result;
+}
+
 bool Tracer::depends_on_offset(const Tensor& tensor) const {
   auto found = memories_.find(tensor.impl()->storage.get());
   return found != memories_.end() && found->second.offset_matters;
@@ -195,6 +204,7 @@ void Tracer::reshaping(const Tensor& self, const Tensor& view) {
 
 void Tracer::unpacked(const Tensor& saved) {
   Tensor inside = stand_in(saved);
+  if (scope_) all_read_.insert(inside.impl()->storage.get());
   if (!inside.impl()->own_version) read_back.insert(inside.impl()->storage.get());
   if (!memory_of(inside).written_as_data) return;
   fail(

@@ -83,6 +83,8 @@ class Tracer : public ir::Interpreter {
   };
   std::optional<InMemory> find(const Tensor& tensor) const;
   bool was_written(const Tensor& tensor) const;
+  // The values of all that the last backward read, as they were before it.
+  std::vector<ir::ValueId> values_read_back() const;
   bool depends_on_offset(const Tensor& tensor) const;
   const ViewStep* step_of(const Tensor& view) const;
   // Generators that were drawn from, each with its seed (an input) and how many numbers it gave.
@@ -194,6 +196,7 @@ class Tracer : public ir::Interpreter {
   std::unordered_map<std::string, uint32_t> sources_;
   Tensors symbols_;  // what stands for numbers of unknown value
   BackwardScope* scope_ = nullptr;
+  std::unordered_set<const Storage*> all_read_;  // by the last backward, of what is not its own
 };
 
 class Tracer::BackwardScope {

@@ -16,12 +16,14 @@ Scope::BackwardScope(Tracer& tracer, bool runs_code_of_user, bool touches)
       touches_(touches),
       first_own_(tracer.memories_.size()) {
   tracer.read_back.clear();
+  tracer.all_read_.clear();
   tracer.backward = true;
   tracer.scope_ = this;
   if (!runs_code_of_user) return;
   for (const Lifted& input : tracer.lifted_) {
     know(input.leaf);
     know(input.inside);
+    tracer.memories_[input.storage.get()].forget_parts();  // as after an earlier backward
   }
   for (const auto& [view, step] : tracer.steps_) known_.insert(view);
 }
@@ -87,7 +89,9 @@ Scope::Before& Scope::touch(const Storage* storage, Memory& memory) {
 // What was saved is compared by version when the backward runs; so is what it reaches by itself,
 // unless its elements are read anew.
 void Tracer::note_read(const Storage* storage, Memory& memory) {
-  if (!scope_->runs_code_of_user_ || memory.number || scope_->is_own(storage)) return;
+  if (scope_->is_own(storage)) return;
+  all_read_.insert(storage);
+  if (!scope_->runs_code_of_user_ || memory.number) return;
   if (read_back.count(storage) > 0 || scope_->find(storage)) return;
   if (scope_->touches_ && scope_->input_of(storage))
     scope_->touch(storage, memory);

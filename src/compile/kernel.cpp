@@ -43,6 +43,11 @@ passes::JointGraph Kernel::joint(const Function& gradient) const {
   joint.inputs = forward_inputs().values;
   for (const Function::Out& out : function_.outputs) joint.results.push_back(out.value);
   for (const Function::Out& out : gradient.outputs) joint.gradients.push_back(out.value);
+  if (!gradient.live
+           .empty()) {  // other requests may read of them what was saved, not what is there
+    const std::vector<ValueId>& reads = gradient.reads_values;
+    joint.gradients.insert(joint.gradients.end(), reads.begin(), reads.end());
+  }
   const capture::Trace& trace = *function_.trace;
   for (const capture::Output& output : trace.outputs) {
     if (output.defined && output.of_input) joint.shown.push_back(trace.inputs()[output.of].value);
@@ -131,39 +136,6 @@ static std::vector<bool> find_varying(const Function& function, const Function& 
   return varies;
 }
 
-static std::string text_of(const Function& gradient) {
-  capture::AnonymousGraph graph = capture::anonymous(capture::graph_of(gradient));
-  return graph.text + graph.constants;
-}
-
-void Kernel::check_gradient(const Tensors& inputs) {
-  std::scoped_lock lock(mutex_);
-  if (!training_ || training_->traced.empty()) return;
-  capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
-  if (text_of(capture::gradient_of(function_, all, false, &inputs)) == training_->traced) return;
-  capture::refuse(
-      "a backward or a hook does something else each time it runs: it keeps something on its "
-      "context, in an object or in a variable; pass that as a tensor");
-}
-
-// What is not known when the forward runs cannot be handed to the node of the call.
-void Kernel::take_effects(const Function& gradient, Backward& backward) const {
-  auto has = [](const std::vector<size_t>& all, size_t one) {
-    return std::find(all.begin(), all.end(), one) != all.end();
-  };
-  bool known = true;
-  for (size_t input : gradient.live) known &= has(training_->live, input);
-  for (const Function::Write& write : gradient.writes)
-    known &= has(training_->written, write.place);
-  if (!known) {
-    fail(
-        "CompiledFunctionBackward: a backward or a hook reads or writes an input of the function "
-        "only where some of the gradients come, or are asked for; ask for all of them");
-  }
-  backward.live = gradient.live;
-  backward.writes = gradient.writes;
-}
-
 void Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
   forward.gradient = capture::gradient_of(function_, all, false, inputs);
@@ -192,6 +164,7 @@ void Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
                            saved.reads_outputs.end());
     forward.watched_behind.push_back(watched_by(saved));
   }
+  find_held(gradient, forward);
 }
 
 std::string Kernel::partition_text(const std::vector<passes::Saved>& all) const {

@@ -61,6 +61,12 @@ class Kernel : public Counted {
   const capture::Reach& reach() const { return training_->reach; }
   // Of inputs that need a gradient: whether one gets there.
   const std::vector<bool>& reached() const { return training_->reached; }
+  // Whether a recorded call keeps the i-th input to compare its version; or for derivatives of
+  // higher order, where the forward does not keep it anyway.
+  bool holds(size_t i) const { return training_->held[i]; }
+  bool holds_for_again(size_t i) const { return training_->again[i]; }
+  // Which of the values that the forward keeps an input is.
+  std::optional<size_t> kept_place(size_t input) const;
   // Inputs that code of the user reaches in a backward: a call hands them to its node. Of those,
   // and of gradients that come (after the inputs), those that it writes to.
   const std::vector<size_t>& live() const { return training_->live; }
@@ -123,6 +129,8 @@ class Kernel : public Counted {
                             std::optional<capture::Function> gradient, const cache::Key* key);
   const Again& gradient(const Request& request, const Tensors& inputs);
   std::vector<size_t> watched_by(const capture::Function& gradient) const;
+  static std::string text_of(const capture::Function& gradient);
+  void find_held(const capture::Function& gradient, Forward& forward) const;
   void take_effects(const capture::Function& gradient, Backward& backward) const;
   ir::Graph cut_backward(const capture::Function& gradient) const;
   // After the passes, and which of the saved values it reads.

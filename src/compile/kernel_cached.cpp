@@ -43,7 +43,7 @@ std::string joint_text(const Function& gradient, std::string& unidentified) {
   return text;
 }
 
-std::string text_of(const Request& request) {
+std::string request_text(const Request& request) {
   std::string out;
   for (capture::Tangent kind : request.tangents) out += std::to_string(static_cast<int>(kind));
   out += ' ';
@@ -121,7 +121,7 @@ std::optional<cache::Key> Kernel::backward_key(const Request& request,
   if (!key_ || !cache::enabled()) return {};
   cache::Key key = *key_;
   key.fields[0].value = "backward";
-  key.fields.push_back({"request", text_of(request)});
+  key.fields.push_back({"request", request_text(request)});
   cache::Field now = ambient();
   key.fields.push_back({"default dtype of the backward", now.value});
   if (!gradient) return key;
@@ -155,6 +155,8 @@ Forward Kernel::make_forward(bool record) {
   found->watched_behind = std::move(plan.watched_behind);
   found->reach = std::move(plan.reach);
   found->reached = std::move(plan.reached);
+  found->held = std::move(plan.held);
+  found->again = std::move(plan.again);
   found->live = std::move(plan.live);
   found->written = std::move(plan.written);
   found->traced = std::move(plan.traced);

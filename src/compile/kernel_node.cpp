@@ -16,9 +16,11 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
     bool reached = kernel_->reached()[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
-  saved_inputs_.reserve(inputs.size());
+  bool hooks = graph_counters.saved_tensor_hooks > 0;  // nobody compares versions then
+  saved_inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); i++) {
-    saved_inputs_.emplace_back(inputs[i], false);
+    bool kept = kernel_->holds_for_again(i) || (!hooks && kernel_->holds(i));
+    if (kept) saved_inputs_[i] = autograd::SavedValue(inputs[i], false);
   }
 }
 
@@ -222,21 +224,36 @@ Tensors KernelNode::run(const Request& request, Tensors tangents, const Tensors&
   return results;
 }
 
-// The inputs for a gradient that is differentiated again; which of them were written since. Those
-// are not read, and have the history that they had.
+// Where an input is kept: by itself, or among what the forward saves.
+const autograd::SavedValue& KernelNode::saved_input(size_t i) const {
+  const autograd::SavedValue& own = saved_inputs_[i];
+  std::optional<size_t> kept;
+  if (!own.held().defined() && !own.packed()) kept = kernel_->kept_place(i);
+  return kept ? saved_[*kept] : own;
+}
+
+// The inputs for a gradient that is differentiated again; which of them were written since. Those,
+// and those that were not kept, are not read, and have the history that they had.
 Tensors KernelNode::unpack_inputs(Kernel& gradient, std::vector<size_t>& written) {
   Tensors inputs;
   size_t edge = 0;
   for (size_t i = 0; i < saved_inputs_.size(); i++) {
     const capture::Function::In& in = kernel_->function().inputs[i];
-    const Tensor& held = saved_inputs_[i].held();
-    bool read = gradient.uses(i) || !held.defined();
-    Tensor input = read ? saved_inputs_[i].unpack(this) : held;
-    if (!read && saved_inputs_[i].was_written()) {
+    const autograd::SavedValue& saved = saved_input(i);
+    bool read = gradient.uses(i);
+    Tensor input = read ? saved.unpack(this) : saved.held();
+    bool replaced = !read && (!input.defined() || saved.was_written());
+    if (read && !input.defined()) {
+      fail(ErrorKind::internal, "{}: the call did not keep input {} for a second derivative",
+           name(), i);
+    }
+    if (replaced && input.defined()) {
       written.push_back(i);
       input = alias(input);
-      if (in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
+    } else if (replaced) {
+      input = abstract_tensor(in.leaf.sizes(), kernel_->input_strides(i), 0, in.leaf.dtype());
     }
+    if (replaced && in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
     edge += in.needs_grad;
     inputs.push_back(in_layout(input, kernel_->input_strides(i)));
   }
@@ -265,7 +282,7 @@ Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
   Ref<KernelNode> made;
   Tensors results = gradient.call(inputs, known, seeds_, true, &made);
   if (!made) return results;
-  for (size_t i : written) made->saved_inputs_[i].expect_version_of(saved_inputs_[i]);
+  for (size_t i : written) made->saved_inputs_[i].expect_version_of(saved_input(i));
   if (!again.through.empty()) {
     made->first_ = Ref<Node>::share(this);
     made->through_ = again.through;

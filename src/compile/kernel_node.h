@@ -32,6 +32,7 @@ class KernelNode : public autograd::Node {
 
  private:
   Tensors held_inputs();
+  const autograd::SavedValue& saved_input(size_t i) const;
   bool is_last_call() const;
   void free_saved();
   void check_versions(const std::vector<size_t>& watched) const;
@@ -47,8 +48,8 @@ class KernelNode : public autograd::Node {
 
   Ref<Kernel> kernel_;
   Tensors seeds_;
-  std::vector<autograd::SavedValue> saved_, saved_inputs_;
-  std::map<size_t, autograd::SavedValue> watched_;  // inputs, then outputs
+  std::vector<autograd::SavedValue> saved_, saved_inputs_;  // of the inputs those that are needed
+  std::map<size_t, autograd::SavedValue> watched_;          // inputs, then outputs
   std::vector<std::pair<size_t, Tensor>> live_;
   // Of a call of a gradient: the node of the call that it is the gradient of, and the outputs of
   // that one which an eager second derivative goes through.

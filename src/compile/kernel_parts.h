@@ -56,6 +56,9 @@ struct Forward {
   std::vector<size_t> live{}, written{};
   std::string traced{};  // its gradient, where that runs code of the user
   std::vector<bool> used, varies;
+  // Inputs that a call keeps: to compare their versions, as eager code would have saved them, and
+  // for derivatives of higher order.
+  std::vector<bool> held{}, again{};
   std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
   int64_t work = 0;           // about how many elements a call computes
   std::string from{};         // as of a backward

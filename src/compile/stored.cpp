@@ -176,6 +176,8 @@ StoredSections store_forward(const Forward& forward, const ForwardTexts& texts,
   to.used = packed(forward.used);
   to.varies = packed(forward.varies);
   to.reached = packed(forward.reached);
+  to.held = packed(forward.held);
+  to.again = packed(forward.again);
   to.work = forward.work;
   return {finish(meta),
           code.stored(),
@@ -244,6 +246,8 @@ Forward load_forward(const cache::Entry& entry, bool record, const CalledHere& h
   forward.used = flags_of(from.used);
   forward.varies = flags_of(from.varies);
   forward.reached = flags_of(from.reached);
+  forward.held = flags_of(from.held);
+  forward.again = flags_of(from.again);
   forward.work = from.work;
   LinesNow lines = lines_now(meta, here.lines);
   forward.run = code_of(entry, lines);

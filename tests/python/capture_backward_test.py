@@ -228,6 +228,22 @@ def test_what_was_saved_and_is_written_in_the_backward_is_an_error_at_the_next_o
     assert outcome(compiled) == outcome(Saves.apply)
 
 
+def test_a_backward_that_reads_parts_and_constants_of_the_forward_is_captured():
+    def forward(ctx, x, b):
+        ctx.numbers = fg.tensor([1.0, 2.0, 3.0], dtype=fg.float64)
+        ctx.part, ctx.inner = b[0], (x * b).sin()
+        return x * b
+
+    def backward(ctx, g):
+        y = (g * 2).exp() + ctx.part
+        z = y * ctx.b[1] + ctx.inner[2] * ctx.inner
+        ctx.b[1].mul_(2)
+        return z * ctx.numbers + ctx.numbers[1] * ctx.b[1] + ctx.part
+
+    apply = custom(backward, forward)
+    alike(lambda x, b: apply(x, b))
+
+
 def test_two_inputs_that_are_exchanged():
     class Swap(Function):
         @staticmethod
@@ -253,6 +269,22 @@ def test_inputs_that_share_memory_with_one_that_a_backward_writes_are_refused():
         return [b[:3], b[1:]]
 
     eager_instead(lambda x, b, c: apply(x, b) + c, shared, match="shares memory")
+
+
+def test_an_input_that_is_saved_for_one_result_and_reached_for_another():
+    apply = custom(lambda ctx, g: g * ctx.b)
+
+    def f(x, b):
+        y = x * b
+        return y, apply(y, b)
+
+    def outcome(function):
+        x, b = leaf(3), plain(3)
+        results = function(x, b)
+        return [elements(fg.autograd.grad(r.sum(), x, retain_graph=True)[0]).tolist()
+                for r in results]
+
+    assert outcome(fg.compile(f, fullgraph=True)) == outcome(f)
 
 
 def test_a_gradient_that_is_the_memory_of_an_input_stays_what_it_was():
