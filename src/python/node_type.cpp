@@ -223,6 +223,18 @@ PyObject* node_getattr(PyObject* self, PyObject* name) {
   });
 }
 
+// What a node saved is not the user's to set, except on the context of a custom function.
+int node_setattr(PyObject* self, PyObject* name, PyObject* value) {
+  std::string_view text = PyUnicode_AsUTF8(name);
+  bool saved = text.starts_with("_saved_") || text.starts_with("_raw_saved_");
+  if (saved && !PyObject_HasAttrString(self, "_forward_cls")) {
+    PyErr_Format(PyExc_AttributeError, "attribute '%U' of '%s' objects is not writable", name,
+                 Py_TYPE(self)->tp_name);
+    return -1;
+  }
+  return PyObject_GenericSetAttr(self, name, value);
+}
+
 PyMethodDef node_methods[] = {
     {"name", get_name, METH_NOARGS, "The name of the node, as AddBackward0."},
     {"register_hook", register_post_hook, METH_O,
@@ -302,6 +314,7 @@ void add_nodes(nb::module_& module) {
                          {Py_tp_repr, reinterpret_cast<void*>(node_repr)},
                          {Py_tp_call, reinterpret_cast<void*>(call_node)},
                          {Py_tp_getattro, reinterpret_cast<void*>(node_getattr)},
+                         {Py_tp_setattro, reinterpret_cast<void*>(node_setattr)},
                          {Py_tp_new, reinterpret_cast<void*>(refuse_new)},
                          {Py_tp_methods, node_methods},
                          {Py_tp_getset, node_properties},

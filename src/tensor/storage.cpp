@@ -66,7 +66,7 @@ Ref<VersionCounter> Storage::share_version() {
   SharedVersions& shared = SharedVersions::all();
   std::lock_guard locked(shared.lock);
   Ref<VersionCounter>& counter = shared.counters[this];
-  if (!counter) {
+  if (!counter || version != kSharedVersion) {
     counter = Ref<VersionCounter>::adopt(new VersionCounter);
     counter->value = version.exchange(kSharedVersion);
   }

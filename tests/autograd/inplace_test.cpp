@@ -256,4 +256,36 @@ TEST(View, PrintsWhenItsHistoryCannotBeComputed) {
   EXPECT_EQ(part.text(), "tensor(2., dtype=foregrad.float64, grad_fn=<Invalid>)");
 }
 
+Tensor inference_leaf() {
+  InferenceMode mode;
+  Tensor i = tensor({1., 2.}, kFloat64);
+  i.requires_grad_();
+  return i;
+}
+
+TEST(InferenceTensor, IsRecordedBesideNormalTensorsOnly) {
+  Tensor i = inference_leaf(), x = leaf({1., 2.});
+  EXPECT_FALSE((i * i).requires_grad());
+  EXPECT_FALSE(i.view({2, 1}).requires_grad());
+  EXPECT_FALSE(i.view({2, 1}).is_view());
+  EXPECT_TRUE((i + x).requires_grad());
+  EXPECT_TRUE(i.clone().requires_grad());
+  EXPECT_EQ(numbers(autograd::grad({(i + x).sum()}, {i})[0]), (Numbers{1, 1}));
+  EXPECT_HAS(error_of([&] { i.mul(x); }), "inference tensors cannot be saved for backward");
+  EXPECT_HAS(error_of([&] { i.view({2, 1}).mul_(2); }), "outside inference mode");
+  EXPECT_HAS(error_of([&] { i.mul_(x); }), "outside inference mode");
+}
+
+TEST(NewData, KeepsTheVersionOfItsViews) {
+  Tensor w = tensor({1., 2.}, kFloat64), part = fg::select(w, 0, 0);
+  Tensor y = leaf({1., 2.}) * w;
+  w.set_data(tensor({3., 4.}, kFloat64));
+  w.add_(1);
+  EXPECT_EQ(part._version(), 1u);
+  part.add_(1);
+  EXPECT_EQ(w._version(), 2u);
+  EXPECT_EQ(numbers(w), (Numbers{4, 5}));
+  EXPECT_HAS(error_of([&] { y.sum().backward(); }), "is at version 2; expected version 0");
+}
+
 }  // namespace fg

@@ -299,6 +299,15 @@ def test_a_saved_tensor_shows_its_data_and_its_hook():
     assert y.grad_fn._raw_saved_result.data is None
 
 
+@pytest.mark.parametrize("name", ["_saved_self", "_raw_saved_self", "next_functions", "metadata"])
+def test_what_a_node_knows_is_not_set_from_outside(name):
+    node = (ones() * ones()).grad_fn
+    with pytest.raises(AttributeError):
+        setattr(node, name, 1)
+    with pytest.raises(AttributeError):
+        delattr(node, name)
+
+
 def test_saved_tensors_with_hooks_of_a_context_show_them():
     def unpack(packed):
         return packed[1]
