@@ -48,7 +48,7 @@ Entry::Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const
   for (const Tensor& tensor : found) guards_.emplace_back(tensor);
 }
 
-void Entry::finish(nb::object version, nb::object result) {
+void Entry::finish(nb::object version, nb::object result, nb::object after) {
   version_ = nb::cast<compiler::Version*>(version);
   version_object_ = std::move(version);
   for (const ir::Role& role : version_->lifted_roles()) {
@@ -57,6 +57,7 @@ void Entry::finish(nb::object version, nb::object result) {
   single_ = result.is(result_tensor());
   long_ = version_->is_long();
   result_ = std::move(result);
+  after_ = std::move(after);
 }
 
 bool Entry::fits(const Flat& flat) const {
@@ -117,12 +118,13 @@ PyObject* Entry::call(const Tensors& inputs) const {
   auto fill = [&](PyObject* leaf) {
     return leaf == result_tensor() ? wrap(results[next++]) : Py_NewRef(leaf);
   };
-  return map_leaves(result_.ptr(), fill).release().ptr();
+  nb::object made = map_leaves(result_.ptr(), fill);
+  return after_.is_none() ? made.release().ptr() : PyObject_CallOneArg(after_.ptr(), made.ptr());
 }
 
 int Entry::traverse(visitproc visit, void* arg) const {
   for (const nb::object* held : std::initializer_list<const nb::object*>{
-           &key_, &reads_object_, &version_object_, &result_, &kept_}) {
+           &key_, &reads_object_, &version_object_, &result_, &after_, &kept_}) {
     Py_VISIT(held->ptr());
   }
   return 0;
@@ -130,7 +132,7 @@ int Entry::traverse(visitproc visit, void* arg) const {
 
 void Entry::clear() {
   version_ = nullptr;  // it fits no call any more
-  for (nb::object* held : {&reads_object_, &version_object_, &result_}) held->reset();
+  for (nb::object* held : {&reads_object_, &version_object_, &result_, &after_}) held->reset();
 }
 
 Entry* entry_of(PyObject* object) {
@@ -176,7 +178,7 @@ void add_entry(nb::module_& module) {
                                   tensors_of(given.ptr(), "a captured function"),
                                   tensors_of(found.ptr(), "a captured function"));
                })
-          .def("finish", &Entry::finish, nb::arg(), nb::arg().none())
+          .def("finish", &Entry::finish, nb::arg(), nb::arg().none(), nb::arg().none())
           .def("look", look)
           .def("__call__",
                [](const Entry& self, nb::object inputs) {

@@ -4,6 +4,7 @@ from foregrad import _C
 from foregrad.compiler._names import as_text
 from foregrad.compiler._numbers import Swap, TracedFloat
 from foregrad.compiler._sources import Snapshot
+from foregrad.compiler._stores import take_stores
 from foregrad.compiler._watch import CaptureError
 
 Tensor = _C.Tensor
@@ -41,9 +42,10 @@ def _leaves(tree):
 class Body:
     """The function of a list of tensors that is captured."""
 
-    def __init__(self, function, call, results, floats):
+    def __init__(self, function, call, results, snapshot):
         self.function, self.call, self.results = function, call, results
-        self.floats = [place for _, place in floats.values()]
+        self.snapshot, self.stores = snapshot, []
+        self.floats = [place for _, place in snapshot.places.values()]
 
     def __call__(self, inside):
         given, fixed = self.call.given, self.call.fixed
@@ -82,5 +84,8 @@ class Body:
                                    "tensors; return them in lists, tuples or dictionaries")
             return leaf
 
+        self.stores = take_stores(self.snapshot.originals, self.snapshot.variables, result)
+        if self.stores:
+            result = result, [store.value for store in self.stores]
         self.results.append(_C.map_leaves(result, keep))
         return outputs

@@ -5,6 +5,7 @@ import sys
 import types
 
 _IMPORT = opcode.opmap["IMPORT_NAME"]
+_STORE_GLOBAL = opcode.opmap["STORE_GLOBAL"]
 _LOADS = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FAST")
 
 
@@ -26,17 +27,31 @@ def names_in(code):
     return names
 
 
+def globals_stored_in(code):
+    """The global variables that code, and that inside of it, sets."""
+    found = set()
+    for one in codes_in(code):
+        if _STORE_GLOBAL in one.co_code[::2]:
+            found.update(_named(one, _STORE_GLOBAL))
+    return found
+
+
+def _named(code, wanted):
+    """The names in the instructions of one kind."""
+    extended = 0
+    for at in range(0, len(code.co_code), 2):
+        operation, argument = code.co_code[at], code.co_code[at + 1] | extended
+        extended = argument << 8 if operation == opcode.EXTENDED_ARG else 0
+        if operation == wanted:
+            yield code.co_names[argument]
+
+
 def modules_in(code, variables):
     """The modules that code imports when it runs; None among them: one that is not loaded yet."""
     if _IMPORT not in code.co_code[::2]:
         return []
-    found, extended = [], 0
-    for at in range(0, len(code.co_code), 2):
-        operation, argument = code.co_code[at], code.co_code[at + 1] | extended
-        extended = argument << 8 if operation == opcode.EXTENDED_ARG else 0
-        if operation == _IMPORT:
-            found += _modules_named(code.co_names[argument], variables.get("__package__"))
-    return found
+    return [module for name in _named(code, _IMPORT)
+            for module in _modules_named(name, variables.get("__package__"))]
 
 
 def _modules_named(name, package):
@@ -67,3 +82,28 @@ def values_loaded(code):
         called = called or "NULL" in one.argrepr or after.opname in ("PUSH_NULL", "CALL_FUNCTION")
         if not called and after.opname not in ("LOAD_METHOD", "LOAD_ATTR"):
             yield one.argval
+
+
+# Names that reach attributes and variables whose names the code does not mention.
+REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
+               "__getattribute__", "__getattr__", "attrgetter", "methodcaller"}
+
+
+def appends_only(codes, names):
+    """Whether all that code does with variables and attributes of these names is to append."""
+    import dis
+    if None in names:
+        return False
+    for code in codes:
+        if REACHES_ALL.intersection(code.co_names):
+            return False
+        if not names.intersection(code.co_names + code.co_freevars + code.co_cellvars):
+            continue
+        instructions = list(dis.get_instructions(code))
+        for one, after in zip(instructions, instructions[1:]):
+            if one.argval in names and one.opname not in ("LOAD_CONST", "LOAD_METHOD"):
+                loads = one.opname.startswith("LOAD_")
+                if not loads or after.opname not in ("LOAD_METHOD", "LOAD_ATTR") or (
+                        after.argval not in ("append", "extend")):
+                    return False
+    return True

@@ -16,6 +16,7 @@ from foregrad.compiler._known import is_followed
 from foregrad.compiler._names import input_names, object_names
 from foregrad.compiler._numbers import Fixed
 from foregrad.compiler._sources import Snapshot
+from foregrad.compiler._stores import After
 from foregrad.compiler._watch import Watch
 
 Tensor = _C.Tensor
@@ -76,6 +77,7 @@ class Compiled:
         self.fixed = Fixed()  # floats among the arguments that are constants
         # Functions that it calls in ways that the snapshot does not see, and names in such.
         self.followed, self.mentioned = [], set()
+        self.grown = []  # lists that it does nothing with but append to them
         self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # what differed from the versions that are there
         self.changed_places = []
@@ -88,7 +90,8 @@ class Compiled:
         with self.lock:
             del self.entries[:]
             self.refused, self.changed, self.changed_places = None, "", []
-            for learned in (self.fixed, self.moving, self.asked, self.mentioned, self.followed):
+            for learned in (self.fixed, self.moving, self.asked, self.mentioned, self.followed,
+                            self.grown):
                 learned.clear()
             if (made := self.callable()) is not None:
                 made._refused = None
@@ -207,7 +210,7 @@ class Compiled:
         """What the function reads beside its arguments."""
         names = {id(thing): name for thing, name in object_names(self.function, call.arguments)}
         roots = [self.function, *call.given.objects, *self.followed]
-        snapshot = Snapshot(roots, self.moving, names, self.mentioned)
+        snapshot = Snapshot(roots, self.moving, names, self.mentioned, self.grown)
         self.order = list(snapshot.places)
         return snapshot
 
@@ -219,7 +222,7 @@ class Compiled:
                          snapshot.tensors)
         _check_types(inputs)
         try:
-            version, result = self.trace(call, inputs, snapshot, _C.Version)
+            version, result, stores = self.trace(call, inputs, snapshot, _C.Version)
             if snapshot.places and version.runs_code_of_user:
                 # It may read those floats when its gradient is traced, as what they are then.
                 raise CaptureError("a float changes that a backward or a hook may read")
@@ -234,7 +237,7 @@ class Compiled:
         except BaseException:
             snapshot.restore()
             raise
-        entry.finish(version, result)
+        entry.finish(version, result, After(stores) if stores else None)
         return entry, inputs
 
     def check_gradient(self, call, version, inputs):
@@ -274,18 +277,21 @@ class Compiled:
 
     def trace(self, call, inputs, snapshot, make):
         results = []
-        body = Body(self.function, call, results, snapshot.places)
+        body = Body(self.function, call, results, snapshot)
         names = input_names(self.function, call.arguments, call.fixed, snapshot.float_names)
         with Watch(snapshot) as watch:
             made = make(body, inputs, [type(tensor) for tensor in inputs], names,
                         Lift(snapshot.tensors, snapshot.tensor_names), self.forward,
                         self.backward, self.inference, self.partition)
         more, names = watch.missed(), watch.mentioned()
-        if more or names or watch.loaded():
+        if more or watch.loaded() or (names and snapshot.finds_more(names)):
             self.followed += more
             self.mentioned |= names
             raise CaptureAgain
-        return made, results[0]
+        if grown := watch.grown(body.stores):
+            self.grown += grown
+            raise CaptureAgain
+        return made, results[0], body.stores
 
     def refuse_call(self, error):
         """What capture refuses runs eagerly; said once, with the line that stood in the way."""

@@ -28,12 +28,12 @@ IMPURE_BUILTINS = frozenset(name for module, name in _NOT_PURE if module == "bui
 _PURE = frozenset((
     ("time", "sleep"), ("posix", "fspath"), ("nt", "fspath"), ("sys", "getsizeof"),
     ("sys", "intern"), ("sys", "exc_info"), ("sys", "exception"), ("gc", "collect"),
-    ("sys", "getrecursionlimit"), ("_thread", "allocate_lock"), ("_thread", "RLock"),
+    ("_thread", "allocate_lock"), ("_thread", "RLock"),
     ("_io", "write"), ("_io", "writelines"), ("_io", "flush")))
 # Modules whose native types hold what their methods are given, or what is looked into.
 _PURE_TYPES = frozenset((
     "builtins", "collections", "re", "operator", "functools", "types", "itertools", "datetime",
-    "numpy", "_thread", "weakref", "array", "typing", "enum", "_struct", "abc", "numpy.dtypes"))
+    "numpy", "_thread", "_json", "array", "typing", "enum", "_struct", "abc", "numpy.dtypes"))
 # Types whose objects are read by calls alone, which are seen when they are made.
 _READ_BY_CALLS = frozenset(("_random", "_io", "_contextvars", "zlib", "_hashlib"))
 _FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType,
@@ -142,6 +142,11 @@ def _native_base(kind):
     for base in kind.__mro__:
         if not _C.is_python_class(base):
             return base
+
+
+def is_plain_class(kind):
+    """Whether all that objects of a class hold is what Python can see."""
+    return _native_base(kind) is object
 
 
 def unknown_native(value):

@@ -13,11 +13,18 @@ import sys
 import types
 
 from foregrad import _C
-from foregrad.compiler._code import codes_in, modules_in, names_in
+from foregrad.compiler._code import (
+    REACHES_ALL,
+    codes_in,
+    globals_stored_in,
+    modules_in,
+    names_in,
+)
 from foregrad.compiler._known import (
     generator_of,
     is_impure,
     is_library,
+    is_plain_class,
     name_of,
     unknown_native,
 )
@@ -31,12 +38,9 @@ _VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
 _MEMORY = type(functools.lru_cache(len))
 _GETTERS = (operator.attrgetter, operator.methodcaller)
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
-# Names that reach attributes whose names the code does not mention.
-_REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
-                "__getattribute__", "__getattr__", "attrgetter", "methodcaller"}
 # What runs when an object is made, not when it is used; and names that reach an object's class.
 _MAKES = {"__init__", "__new__"}
-_REACHES_CLASS = {"type", "__class__"} | _REACHES_ALL
+_REACHES_CLASS = {"type", "__class__"} | REACHES_ALL
 
 
 _LONGEST_PATH, _DEEPEST_VALUE = 200, 5
@@ -75,6 +79,19 @@ def _is_data(value):
     return isinstance(value, (Tensor, list, tuple, dict, set)) or _is_value(value)
 
 
+def _first_names(root):
+    """Names that will be met for sure: with those a second walk is seldom needed."""
+    if isinstance(root, types.FunctionType):
+        functions = [root]
+    elif hasattr(type(root), "_called_when_captured") and hasattr(root, "modules"):
+        functions = [getattr(kind, "forward", None) for kind in {type(m) for m in root.modules()}]
+    else:
+        return set()
+    return {name for function in functions
+            if isinstance(function, types.FunctionType) and not _is_ours(function)
+            for code in codes_in(function.__code__) for name in names_in(code)}
+
+
 def _is_value(value, depth=0):
     if type(value) in _PLAIN:
         return True
@@ -90,18 +107,21 @@ class Snapshot:
     """What functions and objects read now. `reads` reads it again.
 
     Floats at `moving` places are not compared: they are inputs. `names` are those of roots, by id;
-    `mentioned` are names that more code mentions.
+    `mentioned` are names that more code mentions; `grown` are lists that are only appended to.
     """
 
-    def __init__(self, roots, moving=(), names=None, mentioned=()):
+    def __init__(self, roots, moving=(), names=None, mentioned=(), grown=()):
         self._roots, self._moving, names = roots, moving, names or {}
-        self.names = set(mentioned)
+        self.names, self.grown = set(mentioned), {id(one) for one in grown}
+        for root in roots:
+            self.names |= _first_names(root)
+        self._known_as = {}  # lists: the names under which they are found, None for an item
         count = -1
         while count != len(self.names):  # a name may make more code reachable, which has more names
             count = len(self.names)
             self._reads, self._seen, self._queue = [], {}, list(roots)
-            self._originals, self.places = [], {}
-            self.codes, self.unloaded = {}, False
+            self.originals, self.variables, self.places = [], [], {}
+            self.codes, self.unloaded, self._harmless = {}, False, set()
             self.generators, self.memories = [], []  # of numpy; of functools.lru_cache
             self.impure = set()  # names of native functions whose calls are refused
             self.unseen = {}  # names of native functions and types whose calls are not seen
@@ -115,7 +135,7 @@ class Snapshot:
         for value, why in self._problems:
             if id(value) not in self._library:
                 raise Unreadable(why)
-        self.reads = _C.Reads(self._reads)
+        self.reads, self.count = _C.Reads(self._reads), len(self._reads)
         del self._queue, self._paths, self._prefixes, self._reads, self._problems
         self.tensors, self.floats = self.reads.again()
 
@@ -124,9 +144,16 @@ class Snapshot:
         after = Snapshot(self._roots, mentioned=self.names)
         return any(_C.is_abstract(tensor) for tensor in after.tensors)
 
+    def finds_more(self, names):
+        """Whether code that mentions these names too may read more than was found."""
+        return Snapshot(self._roots, self._moving, mentioned=self.names | names).count > self.count
+
     def restore(self):
         """Puts back what the capture of a function changed, before it runs eagerly."""
-        for holder, original in self._originals:
+        for place, value in self.variables:
+            if place.read() is not value:
+                place.write(value)
+        for holder, original in self.originals:
             if isinstance(holder, list):
                 holder[:] = original
             elif isinstance(holder, collections.deque):
@@ -177,10 +204,21 @@ class Snapshot:
         elif _is_value(value):
             expected = "value", value
         elif value is not _C.MISSING:
+            if type(value) is list:
+                self._note_list(value, how, holder, key)
             if is_impure(value):
                 self._note_impure(value, how, holder, key)
             self._go_on(value, self._name(how, holder, key))
         self._reads.append((how, holder, key, *expected))
+
+    def _note_list(self, value, how, holder, key):
+        named = how == "cell" or id(holder) in self._prefixes
+        name = self._name(how, holder, key).rpartition(" ")[2].rpartition(".")[2]
+        self._known_as.setdefault(id(value), set()).add(name if named else None)
+
+    def names_of_list(self, value):
+        """The names under which a list is found; None among them: it is an item of another one."""
+        return self._known_as.get(id(value), {None})
 
     def _note_impure(self, value, how, holder, key):
         """Its calls are seen, unless native code makes them: what is handed to such is refused."""
@@ -204,7 +242,8 @@ class Snapshot:
             self._visit_function(value)
         elif isinstance(value, types.ModuleType):
             self._visit_module(value)
-        elif hasattr(value, "_captured_function"):
+        elif (hasattr(type(value), "_captured_function")
+              or "_captured_function" in getattr(value, "__dict__", ())):
             self._go_on(value._captured_function, self._paths.get(id(value), "self"))
         elif not self._visit_callable(value) and not self._visit_container(value):
             self._visit_object(value)
@@ -235,21 +274,23 @@ class Snapshot:
     def _visit_container(self, value):
         """What has items, and may have attributes too; False: it is none of those."""
         if isinstance(value, (list, tuple, collections.deque)):
-            self._originals.append((value, list(value)))
+            self.originals.append((value, list(value)))
+            if id(value) in self.grown:
+                return True
             self._add("length", value)
             for i in range(len(value)):
                 self._add("item", value, i)
         elif value is sys.modules or value is sys.stdout or value is sys.stderr:
             return True  # code of the user that runs must not mention the first; others are written
         elif isinstance(value, dict):
-            self._originals.append((value, dict(value)))
+            self.originals.append((value, dict(value)))
             self._visit_dict(value, value)
         elif isinstance(value, types.MappingProxyType):
             self._visit_dict(value, value)
         elif isinstance(value, _VIEWS):
             self._go_on(value.mapping, "mapping")
         elif isinstance(value, (set, frozenset)):
-            self._originals.append((value, set(value)))
+            self.originals.append((value, set(value)))
             self._visit_keys(value)
         elif isinstance(value, (bytearray, memoryview)) or type(value).__module__ == "array":
             self._visit_bytes(value)
@@ -286,7 +327,7 @@ class Snapshot:
         names = self.names & value.__dict__.keys()
         library = (is_library(getattr(value, "__file__", None) or "")
                    or value.__name__ in sys.builtin_module_names)
-        if self.names & _REACHES_ALL and not library:
+        if self.names & REACHES_ALL and not library:
             names |= {name for name, held in list(value.__dict__.items())
                       if not name.startswith("__") and _is_data(held)}
         self._visit_dict(value.__dict__, names, part=True)
@@ -320,6 +361,7 @@ class Snapshot:
         for cell, name in zip(value.__closure__ or (), code.co_freevars):
             self._paths[id(cell)] = f"free {name}"
             self._add("cell", cell)
+            self._note_variable("cell", cell, None)
         self._prefixes[id(variables)] = "global "
         if is_library(code.co_filename):
             return self._visit_library(code, variables)
@@ -329,6 +371,14 @@ class Snapshot:
             self._add("attribute", value, name)
         for name in names & variables.keys():
             self._add("entry", variables, name)
+        for name in globals_stored_in(code) & variables.keys():
+            self._note_variable("entry", variables, name)
+
+    def _note_variable(self, how, holder, key):
+        """One that the function may set."""
+        place = Place(how, holder, key)
+        if (value := place.read()) is not _C.MISSING:
+            self.variables.append((place, value))
 
     def _visit_library(self, code, variables):
         """A function of Python's own library. Its code is not followed: what it calls is seen when
@@ -361,10 +411,10 @@ class Snapshot:
             self._queue.append(more)
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
-            self._originals.append((attributes, dict(attributes)))
+            self.originals.append((attributes, dict(attributes)))
             self._prefixes[id(attributes)] = f"{self._paths.get(id(value), '?')}."
             self._name_members(attributes)
-            everything = (self.names & _REACHES_ALL or hasattr(kind, "__getattr__")
+            everything = (self.names & REACHES_ALL or hasattr(kind, "__getattr__")
                           or _is_ours(kind))  # whose code has names that are not looked at
             if everything:
                 unread = getattr(kind, "_unread_when_captured", ())
@@ -378,12 +428,17 @@ class Snapshot:
 
     def _check_native(self, value, kind):
         """Refuses what holds state that is neither seen nor compared."""
+        if kind in self._harmless:
+            return
         if isinstance(value, _GETTERS):
             self.names.update(part for name in value.__reduce__()[1] if isinstance(name, str)
                               for part in name.split("."))
         if (generator := generator_of(value)) is not None:
             self.generators.append(generator)
-        elif why := unknown_native(value):
+        elif not (why := unknown_native(value)):
+            if value is not kind and is_plain_class(kind):
+                self._harmless.add(kind)
+        else:
             name = self._paths.get(id(value), "?")
             if value is kind or kind.__name__ == "cython_function_or_method":
                 self.unseen[value.__name__] = name
@@ -394,14 +449,14 @@ class Snapshot:
     def _visit_class(self, value, kind):
         """What a class has that code mentions, or that runs without being mentioned."""
         makes = value is kind or self.names & _REACHES_CLASS
-        everything = self.names & _REACHES_ALL
+        everything = self.names & REACHES_ALL
         called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
                 continue
             for name, member in list(base.__dict__.items()):
                 if isinstance(member, types.MemberDescriptorType):
-                    if value is not kind and name in self.names:
+                    if value is not kind and (everything or name in self.names):
                         self._add("attribute", value, name)
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue

@@ -6,7 +6,7 @@ import types
 
 from foregrad import _C
 from foregrad.compiler import _known
-from foregrad.compiler._code import names_in, values_loaded
+from foregrad.compiler._code import appends_only, names_in, values_loaded
 
 Tensor = _C.Tensor
 
@@ -119,6 +119,14 @@ class Watch:
                 for name in impure & set(values_loaded(code)):
                     raise CaptureError(f"{name} may give something else at every call, and is used "
                                        "as a value; call it outside and pass the result")
+
+    def grown(self, stores):
+        """Lists that code which ran did nothing with but append to them; new ones."""
+        found = {id(store.holder): store.holder for store in stores
+                 if type(store.holder) is list and id(store.holder) not in self._snapshot.grown}
+        codes = [code for code, _ in self._watch.frames if _known.is_followed(code.co_filename)]
+        return [one for one in found.values()
+                if appends_only(codes, self._snapshot.names_of_list(one))]
 
     def loaded(self):
         """Whether the function imported a module that was not there for the snapshot."""
