@@ -1,6 +1,7 @@
 """Small things that PyTorch's programs rely on: names, representations, kinds of errors."""
 
 import foregrad as fg
+import numpy
 import pytest
 from foregrad.nn import functional as F
 
@@ -217,3 +218,26 @@ def test_a_device_is_a_context_and_may_be_the_default():
 def test_an_error_leaves_the_context_of_a_device():
     with pytest.raises(KeyError), fg.device("cpu"):
         raise KeyError("mine")
+
+
+def test_variance_and_mean_take_the_old_flag():
+    x = fg.tensor([[1.0, 3.0], [5.0, 7.0]])
+    assert [t.item() for t in fg.var_mean(x, False)] == [5, 4]
+    assert [t.item() for t in fg.var_mean(x, unbiased=False)] == [5, 4]
+    assert [t.tolist() for t in fg.var_mean(x, 1, True, True)] == [[[2], [2]], [[2], [6]]]
+    assert [t.tolist() for t in fg.std_mean(x, dim=0, unbiased=False)] == [[2, 2], [3, 5]]
+
+
+def test_numbers_of_numpy_keep_their_dtype():
+    for name in ("int8", "uint8", "int32", "float16", "float32", "float64"):
+        number = getattr(numpy, name)(1)
+        assert fg.tensor([number]).dtype is getattr(fg, name)
+        assert fg.tensor(number).dtype is getattr(fg, name)
+
+
+def test_sorted_results_may_be_written():
+    x, values, places = fg.tensor([2.0, 3.0, 1.0]), fg.empty(0), fg.empty(0, dtype=fg.int64)
+    fg.sort(x, out=(values, places))
+    assert values.tolist() == [1, 2, 3] and places.tolist() == [2, 0, 1]
+    fg.topk(x, 1, out=(values, places))
+    assert values.tolist() == [3] and places.tolist() == [1]
