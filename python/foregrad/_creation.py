@@ -6,9 +6,10 @@ import warnings
 from foregrad import _C
 from foregrad._types import device as _device
 
-__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor",
-           "var", "std", "einsum", "result_type", "broadcast_tensors", "meshgrid", "norm",
-           "nonzero", "where", "numel", "is_floating_point"]
+__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor", "var",
+           "std", "var_mean", "std_mean", "einsum", "result_type", "broadcast_tensors", "meshgrid",
+           "norm", "nonzero", "where", "numel", "is_floating_point", "linspace", "logspace",
+           "narrow"]
 
 
 def _check_device(device):
@@ -90,8 +91,31 @@ def _unbiased(name):
     return call
 
 
+def _with_mean(name):
+    function = getattr(_C._functions, name)
+
+    def call(input, *args, **kwargs):
+        """Both, with `unbiased` as first argument, behind the dimensions or by name."""
+        flags = [i for i, arg in enumerate(args) if isinstance(arg, builtins.bool)]
+        if "unbiased" in kwargs:
+            kwargs["correction"] = builtins.int(kwargs.pop("unbiased"))
+        elif flags:
+            first = flags[0]
+            kwargs["correction"] = builtins.int(args[first])
+            if len(args) > first + 1:
+                kwargs["keepdim"] = args[first + 1]
+            args = args[:first] + args[first + 2:]
+        return function(input, *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
 var = _unbiased("var")
 std = _unbiased("std")
+var_mean = _with_mean("var_mean")
+std_mean = _with_mean("std_mean")
 
 
 def result_type(tensor1, tensor2):
@@ -150,7 +174,7 @@ def _subscripts(numbers):
 
 def einsum(*args):
     """Sums of products: einsum('ij,jk->ik', a, b), or einsum(a, [0, 1], b, [1, 2], [0, 2])."""
-    if len(args) < 2:
+    if len(args) < 2 or (isinstance(args[1], (list, tuple)) and not args[1]):
         raise ValueError("einsum: expected an equation, or lists of subscripts, and the tensors "
                          "that they are for")
     if isinstance(args[0], str):
@@ -158,6 +182,9 @@ def einsum(*args):
         if isinstance(tensors[0], (list, tuple)):
             tensors = tensors[0]
         return _C._functions.einsum(equation, list(tensors))
+    if not isinstance(args[0], _C.Tensor):
+        raise TypeError("einsum(): argument 'equation' (position 1) must be str, not "
+                        f"{type(args[0]).__name__}")
     args, result = (args[:-1], args[-1]) if len(args) % 2 else (args, None)
     equation = ",".join(map(_subscripts, args[1::2]))
     if result is not None:
@@ -192,6 +219,36 @@ def numel(input):
 def is_floating_point(input):
     """Whether the elements are floats."""
     return input.dtype.is_floating_point
+
+
+def _spaced(name):
+    function = getattr(_C._functions, name)
+
+    def call(start, end, steps, *args, **kwargs):
+        for end_name, number in (("start", start), ("end", end)):
+            if isinstance(number, _C.Tensor) and number.dim() != 0:
+                raise RuntimeError(f"{name} only supports 0-dimensional start and end tensors, but "
+                                   f"got {end_name} with {number.dim()} dimension(s).")
+        start, end = (number.detach() if isinstance(number, _C.Tensor) else number
+                      for number in (start, end))
+        return function(start, end, steps, *args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name
+    call.__doc__ = function.__doc__
+    return call
+
+
+linspace = _spaced("linspace")
+logspace = _spaced("logspace")
+
+
+def narrow(input, dim, start, length):
+    """`length` elements of one dimension, from `start` on."""
+    if isinstance(start, _C.Tensor) and (start.dim() != 0 or start.dtype.is_floating_point
+                                         or start.dtype is _C.bool):
+        raise RuntimeError("narrow: start must be an 0-dim integral Tensor, got sizes "
+                           f"{tuple(start.shape)} of {start.dtype}")
+    return _C._functions.narrow(input, dim, start, length)
 
 
 def where(condition, *args, **kwargs):

@@ -536,6 +536,20 @@ for _name in ("t", "transpose", "swapaxes", "swapdims", "squeeze", "unsqueeze", 
 
 
 @_method
+def narrow(self, dim, start, length):
+    """`length` elements of one dimension, from `start` on."""
+    from foregrad._creation import narrow as call
+
+    return call(self, dim, start, length)
+
+
+@_method
+def bernoulli_(self, p=0.5, *, generator=None):
+    """Draws ones with the chance p, a number or a tensor, and zeros."""
+    return _functions.bernoulli_(self, p, generator=generator)
+
+
+@_method
 def nonzero(self, *, as_tuple=False):
     """Positions of the elements that are not zero."""
     return _functions.nonzero_numpy(self) if as_tuple else _functions.nonzero(self)

@@ -58,6 +58,18 @@ static std::vector<Value> with_dtype_of(const Tensor& out, const Schema& schema,
   return arguments;
 }
 
+// As PyTorch: an integer that is made of floats is a position, and only int64 holds all of them.
+static void check_positions(const FunctionInfo& info, std::span<const Value> arguments,
+                            const Tensors& results, const Tensors& outs) {
+  auto* self = arguments.empty() ? nullptr : std::get_if<Tensor>(&arguments[0]);
+  if (!self || !self->defined() || !self->is_floating_point()) return;
+  for (size_t i = 0; i < std::min(results.size(), outs.size()); i++) {
+    if (results[i].dtype() != kInt64 || outs[i].dtype() == kInt64) continue;
+    fail("{}: out is {}; expected int64, because the results are positions", info.schema.name,
+         name(outs[i].dtype()));
+  }
+}
+
 Value call_out(const FunctionInfo& info, std::span<const Value> arguments, const Tensors& outs) {
   bool typed = !outs.empty() && outs[0].defined();
   std::vector<Value> given(arguments.begin(), arguments.end());
@@ -69,6 +81,7 @@ Value call_out(const FunctionInfo& info, std::span<const Value> arguments, const
   } else {
     results = {std::get<Tensor>(result)};
   }
+  check_positions(info, given, results, outs);
   write_outs(info, results, outs);
   if (outs.size() == 1) return outs[0];
   return std::vector<Value>(outs.begin(), outs.end());

@@ -59,8 +59,17 @@ const Registered threshold_p =
     }).vjp("ThresholdBackward0", wrt(0, saves::in(0), [](const Vjp& v, const Step& p) {
              return threshold_backward(v.grad(), v.in(0), p.threshold);
            }));
+struct ThresholdBody : StandsFor<threshold_p> {
+  Tensor operator()(const Tensor& self, const Scalar& threshold, const Scalar& value) const {
+    for (const Scalar& one : {threshold, value}) {
+      if (one.is_known()) ops::check_fits(one, self.dtype(), "threshold");
+    }
+    return StandsFor<threshold_p>::operator()(self, threshold, value);
+  }
+};
 const auto threshold_entry =
-    define_as<threshold_p>(threshold, "Self where it is above the threshold, else value.")
+    define(threshold, "Self where it is above the threshold, else value.", ThresholdBody{})
+        .stands_for(threshold_p)
         .inplace()
         .out()
         .samples([] { return Samples{{{sample({5}), Scalar(0.1), Scalar(7)}}}; });
@@ -104,6 +113,8 @@ const auto hardtanh_entry =
                fail("hardtanh: uint8 has no negative limits, got {} and {}; convert the input",
                     min.text(), max.text());
              }
+             for (const Scalar& limit : {min, max})
+               ops::check_fits(limit, self.dtype(), "hardtanh");
              return hardtanh_p.with({min, max}, self);
            })
         .vjp("HardtanhBackward0", wrt(0, saves::in(0),

@@ -2,6 +2,7 @@
 #include "ops/arithmetic.h"
 
 #include "base/fail.h"
+#include "ops/create.h"
 #include "ops/entry.h"
 #include "ops/number.h"
 #include "ops/reroute.h"
@@ -53,6 +54,7 @@ void check_alpha(const char* who, const Tensor& self, const Tensor& other, const
     fail("{}: alpha is {} but the result is {}; for integral tensors alpha must be an integer", who,
          alpha.text(), name(result));
   }
+  if (alpha.is_known()) ops::check_fits(alpha, result, who);
 }
 
 // self - alpha * other
@@ -177,7 +179,17 @@ Samples triples() {
           {{sample({2, 3}), sample({3}), sample({2, 1}, 0.5, 2), Scalar(-1.5)}, "broadcast"}};
 }
 
-const auto addcmul_entry = define_as<addcmul_p>(addcmul, "Adds value * tensor1 * tensor2 to self.")
+struct AddcmulBody : StandsFor<addcmul_p> {
+  Tensor operator()(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
+                    const Scalar& value) const {
+    Operand operands[] = {self, tensor1, tensor2};
+    DType dtype = ops::common_dtype(operands);
+    if (value.is_known() && !is_floating(dtype)) ops::check_fits(value, dtype, "addcmul");
+    return StandsFor<addcmul_p>::operator()(self, tensor1, tensor2, value);
+  }
+};
+const auto addcmul_entry = define(addcmul, "Adds value * tensor1 * tensor2 to self.", AddcmulBody{})
+                               .stands_for(addcmul_p)
                                .inplace()
                                .out()
                                .samples(triples);

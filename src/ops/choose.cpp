@@ -20,6 +20,18 @@ namespace {
 const Registered where_p = ops::masked_elementwise<Types::all, 3>(
     "where", [](auto mask, auto a, auto b) FG_INLINED { return ir::select(mask, a, b); });
 
+// A number takes the dtype of the result: integers must hold it, floats may become infinite.
+void check_numbers(const Tensor& self, const Tensor& other) {
+  if (!self.impl()->wrapped_number && !other.impl()->wrapped_number) return;
+  Operand operands[] = {self, other};
+  DType dtype = ops::common_dtype(operands);
+  if (is_floating(dtype)) return;
+  for (const Tensor& one : {self, other}) {
+    if (!one.impl()->wrapped_number) continue;
+    if (Scalar number = number_in(one); number.is_known()) ops::check_fits(number, dtype, "where");
+  }
+}
+
 const auto where_entry =
     define(where, "Elements of self where condition is true, of other elsewhere.",
            [](const Tensor& condition, const Tensor& self, const Tensor& other) {
@@ -27,6 +39,7 @@ const auto where_entry =
                fail("where: the condition is {}; expected bool: use condition != 0",
                     name(condition.dtype()));
              }
+             check_numbers(self, other);
              return where_p(condition, self, other);
            })
         .vjp("WhereBackward0",

@@ -50,19 +50,18 @@ Dims preserved_strides(const Tensor& self) {
 
 // A negative integer may stand for its two's complement in an unsigned dtype, as in PyTorch.
 void check_fits(const Scalar& value, DType dtype, const char* who) {
+  if (dtype == kBool) return;  // every number is true or false, NaN too
   double number = value.to_double(), high = HUGE_VAL;
   visit(dtype, [&](auto zero) {
     using T = decltype(zero);
-    if constexpr (std::is_same_v<T, bool>)
-      return;
-    else if constexpr (std::is_arithmetic_v<T>)
+    if constexpr (std::is_arithmetic_v<T>)
       high = static_cast<double>(std::numeric_limits<T>::max());
     else
       high = std::is_same_v<T, Half> ? 65504 : 3.3895313892515355e38;
   });
   if (is_floating(dtype) && !std::isfinite(number)) return;
   double low = is_floating(dtype) ? -high : is_signed(dtype) ? -high - 1 : -high;
-  if (!is_floating(dtype) && !is_signed(dtype) && value.is_floating() && dtype != kBool) low = 0;
+  if (!is_floating(dtype) && !is_signed(dtype) && value.is_floating()) low = 0;
   if (!(number >= low && number <= high)) {
     fail("{}: the value {} does not fit into {}; choose a wider dtype", who, value.text(),
          name(dtype));

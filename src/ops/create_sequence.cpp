@@ -65,7 +65,10 @@ Tensor range(const Scalar& start, const Scalar& end, const Scalar& step, OptDTyp
   bool zero = is_floating(dtype)                        ? by == 0
               : step.is_floating() && std::isfinite(by) ? std::trunc(by) == 0
                                                         : by == 0;
-  if (zero) fail("arange: step is zero in {}; expected a step that moves", name(dtype));
+  if (zero) {
+    fail(by == 0 ? ErrorKind::runtime : ErrorKind::value,
+         "arange: step is zero in {}; expected a step that moves", name(dtype));
+  }
   if (!std::isfinite(from) || !std::isfinite(to) || std::isnan(by)) {
     fail("arange: the range {} to {} by {} is not finite", start.text(), end.text(), step.text());
   }

@@ -133,7 +133,11 @@ DType lifted(const Tensor& self, const OptScalar& min, const OptScalar& max) {
 }
 Tensor clamp_to(const Tensor& self, const OptScalar& min, const OptScalar& max) {
   if (!min && !max) fail("clamp: at least one of min and max must be given");
-  return clamp_p.with({min, max}, self.to(lifted(self, min, max)));
+  DType dtype = lifted(self, min, max);
+  for (const OptScalar& limit : {min, max}) {
+    if (limit && limit->is_known()) ops::check_fits(*limit, dtype, "clamp");
+  }
+  return clamp_p.with({min, max}, self.to(dtype));
 }
 
 constexpr Function<"clamp.Scalar(Tensor self, Scalar? min=None, Scalar? max=None) -> Tensor">

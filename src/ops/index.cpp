@@ -237,7 +237,7 @@ const auto index_select_entry =
 
 // Checks what index_add and index_copy have in common; source with the sizes of the indexed part.
 void check_source(const Tensor& self, int64_t axis, const Tensor& at, const Tensor& source,
-                  const char* who) {
+                  const char* who, ErrorKind count = ErrorKind::runtime) {
   if (source.dtype() != self.dtype()) {
     fail("{}: self is {}, but source is {}; they must be equal", who, name(self.dtype()),
          name(source.dtype()));
@@ -246,7 +246,7 @@ void check_source(const Tensor& self, int64_t axis, const Tensor& at, const Tens
   if (!expected.empty()) expected[axis] = at.impl()->numel;
   bool number = source.dim() == 0 && product(expected) == 1;
   if (!number && !(source.sizes() == expected)) {
-    fail("{}: expected a source of sizes {} for {} indices along dimension {}, got {}", who,
+    fail(count, "{}: expected a source of sizes {} for {} indices along dimension {}, got {}", who,
          text(expected), at.impl()->numel.text(), axis, text(source.sizes()));
   }
 }
@@ -297,7 +297,7 @@ const auto index_copy_entry =
            [](const Tensor& self, int64_t dim, const Tensor& index, const Tensor& source) {
              int64_t axis = wrap_axis(dim, self.sizes().size(), "index_copy");
              Tensor at = vector_of(index, "index_copy");
-             check_source(self, axis, at, source, "index_copy");
+             check_source(self, axis, at, source, "index_copy", ErrorKind::index);
              return put_along(self, axis, at, source, {{axis, false}});
            })
         .vjp("IndexCopyBackward0",
@@ -320,6 +320,11 @@ Tensor fill_along(const Tensor& self, int64_t dim, const Tensor& index, const Te
   if (value.dim() > 0) {
     fail("index_fill: value must be a number or a zero-dim tensor, got sizes {}",
          text(value.sizes()));
+  }
+  if (index.dim() > 1) fail("index_fill: index must be a vector, got {}", text(index.sizes()));
+  if (index.dtype() != kInt64 && index.dtype() != kInt32) {
+    fail(ErrorKind::index, "index_fill: expected indices of int64 or int32, got {}",
+         name(index.dtype()));
   }
   Tensor at = vector_of(index, "index_fill"), fitting = to(value, self.dtype());
   ops::MemoryOrder order(self);

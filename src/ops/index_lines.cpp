@@ -342,14 +342,13 @@ Tensor counted_from_the_front(const Tensor& indices, Dim size) {
 const auto take_along_dim_entry =
     define(take_along_dim,
            "As gather, with index and self broadcast outside of dim; without dim, "
-           "of all elements.",
+           "of all elements, counted from the front.",
            [](const Tensor& self, const Tensor& indices, OptInt dim) {
              if (indices.dtype() != kInt64) {
                fail("take_along_dim: indices must be int64, got {}", name(indices.dtype()));
              }
              if (!dim) {
-               Tensor at = counted_from_the_front(reshape(indices, {-1}), self.impl()->numel);
-               return gather(reshape(self, {-1}), 0, at);
+               return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
              }
              if (self.dim() != indices.dim()) {
                fail("take_along_dim: self has {} dimensions but indices {}; they must be equal",

@@ -136,7 +136,7 @@ const auto entropy_entry =
                    Tensor target = fitted(v.in(1), x.sizes());
                    return weighted(binary_cross_entropy_backward(grad, x, target), v.in(2));
                  }),
-             wrt(1, saves::in(0) | saves::in(2),
+             wrt(1, saves::in(0) | saves::shape(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, x.sizes());
                    return unfitted(weighted(grad * (log1p(-x) - log(x)), v.in(2)), v.sizes(1));
@@ -177,12 +177,12 @@ const auto logits_entry =
              return reduced(weighted(losses, weight), reduction);
            })
         .vjp("BinaryCrossEntropyWithLogitsBackward0",
-             wrt(0, saves::in(0) | saves::in(1) | saves::in(2) | saves::in(3),
+             wrt(0, saves::in(0) | saves::in(1) | saves::shape(1) | saves::in(2) | saves::in(3),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, v.sizes(1));
                    return weighted(grad * logits_slope(x, v.in(1), v.in(3)), v.in(2));
                  }),
-             wrt(1, saves::in(0) | saves::in(2) | saves::in(3),
+             wrt(1, saves::in(0) | saves::shape(1) | saves::in(2) | saves::in(3),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, v.sizes(1));
                    Tensor slope = -x;

@@ -229,6 +229,12 @@ const auto cross_entropy_entry =
                fail("cross_entropy: label_smoothing must be between 0 and 1, but is {}", smoothing);
              }
              if (self.sizes() == target.sizes() && target.is_floating_point()) {
+               if (ignored >= 0) {
+                 fail(
+                     "cross_entropy: ignore_index is {}, which probabilities as targets do not "
+                     "have; leave it out",
+                     ignored);
+               }
                return entropy_of_probabilities(self, target, weight, reduction, smoothing);
              }
              return entropy_of_classes(self, target, weight, ignored, reduction, smoothing);

@@ -4,6 +4,7 @@
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/copy.h"
+#include "ops/create.h"
 #include "ops/join.h"
 #include "ops/kernels/strided.h"
 #include "ops/rearrange.h"
@@ -84,8 +85,15 @@ const Registered constant_pad_p =
                for (Dim& pad : back) pad = -pad;
                return constant_pad_nd(v.grad(), back, Scalar(0));
              }));
+struct ConstantPadBody : StandsFor<constant_pad_p> {
+  Tensor operator()(const Tensor& self, const Dims& pad, const Scalar& value) const {
+    if (value.is_known()) ops::check_fits(value, self.dtype(), "pad");
+    return StandsFor<constant_pad_p>::operator()(self, pad, value);
+  }
+};
 const auto constant_pad_entry =
-    define_as<constant_pad_p>(constant_pad_nd, "Pads dimensions, the last first, with one value.")
+    define(constant_pad_nd, "Pads dimensions, the last first, with one value.", ConstantPadBody{})
+        .stands_for(constant_pad_p)
         .samples([] {
           return Samples{{{sample({2, 3}), Dims{1, 2}, Scalar(1.5)}},
                          {{sample({2, 3}), Dims{-1, 1, 0, -1}}, "cuts"},

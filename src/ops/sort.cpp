@@ -69,6 +69,7 @@ const auto sort_entry =
            })
         .vjp("SortBackward0", wrt(0, saves::shape(0) | saves::out(1),
                                   [](const Vjp& v, int64_t dim, bool) { return back_to(v, dim); }))
+        .out()
         .samples(sort_samples);
 const auto sort_stable_entry =
     define(sort.overload<1>(), "As sort; equal elements keep their order (they always do here).",
@@ -78,6 +79,7 @@ const auto sort_stable_entry =
         .vjp("SortBackward1",
              wrt(0, saves::shape(0) | saves::out(1),
                  [](const Vjp& v, OptBool, int64_t dim, bool) { return back_to(v, dim); }))
+        .out()
         .samples(
             [] { return Samples{{{sample({3, 4}), Scalar(true), Scalar(1), Scalar(false)}}}; });
 
@@ -91,6 +93,7 @@ const auto argsort_stable_entry =
            [](const Tensor& self, OptBool stable, int64_t dim, bool descending) {
              return std::get<1>(sort(self, stable, dim, descending));
            })
+        .out()
         .samples([] { return Samples{{{sample({3, 4}), Scalar(true), Scalar(0)}}}; });
 const auto msort_entry =
     define(msort, "The elements in order along the first dimension.", [](const Tensor& self) {
@@ -137,6 +140,7 @@ const auto topk_entry =
         .vjp("TopkBackward0",
              wrt(0, saves::shape(0) | saves::out(1),
                  [](const Vjp& v, int64_t, int64_t dim, bool, bool) { return back_to(v, dim); }))
+        .out()
         .samples([] {
           return Samples{{{sample({6}), Scalar(2)}},
                          {{sample({4, 3}), Scalar(3), Scalar(0), Scalar(false)}, "smallest"}};

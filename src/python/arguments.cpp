@@ -11,13 +11,27 @@ using ir::Value;
 
 // ---- parameters
 
-// Where PyTorch has an overload for numbers; elsewhere a number is no tensor.
-static bool takes_numbers(std::string_view function) {
-  static constexpr std::string_view kNames =
-      " add sub mul div floor_divide remainder fmod pow rsub eq ne lt le gt ge bitwise_and "
-      "bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift xlogy where copy clamp "
-      "clamp_min clamp_max masked_fill index_fill fill ";
-  return kNames.find(" " + std::string(function) + " ") != std::string_view::npos;
+static bool is_among(std::string_view name, std::string_view names) {
+  return names.find(" " + std::string(name) + " ") != std::string_view::npos;
+}
+
+// Functions for whose every tensor PyTorch takes a number, and others that have an overload with a
+// number in the first place: there another argument must be a tensor.
+static constexpr std::string_view kArithmetic = " add sub mul div floor_divide copy ";
+static constexpr std::string_view kNumbersFirst =
+    " remainder xlogy bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift ";
+
+// Where PyTorch has an overload for numbers; elsewhere a number is no tensor. Masks and indices
+// never are numbers, nor is what a function mainly works on.
+static bool takes_number(std::string_view function, const ir::Argument& argument) {
+  static constexpr std::string_view kOperands = " other exponent value min max src ";
+  static constexpr std::string_view kNumbersBehind =
+      " fmod pow rsub eq ne lt le gt ge where clamp clamp_min clamp_max masked_fill "
+      "index_fill fill ";
+  if (argument.type != Type::tensor && argument.type != Type::opt_tensor) return false;
+  bool first = is_among(function, kArithmetic) || is_among(function, kNumbersFirst);
+  if (argument.name == "self") return first || function == "where";
+  return is_among(argument.name, kOperands) && (first || is_among(function, kNumbersBehind));
 }
 
 static Value default_of(const ir::Argument& argument) {
@@ -37,26 +51,26 @@ static Value default_of(const ir::Argument& argument) {
 // As PyTorch: one number may stand for a list of dimensions or of window sizes, not for sizes.
 static bool needs_several(const ir::Argument& argument) {
   static constexpr std::string_view kNames =
-      " size shape sizes dims stride repeats split_sizes normalized_shape pad ";
-  bool named = kNames.find(" " + std::string(argument.name) + " ") != std::string_view::npos;
-  return named && argument.type == Type::dims && !argument.has_default;
+      " size shape sizes dims stride repeats split_sizes normalized_shape pad source destination ";
+  return is_among(argument.name, kNames) && argument.type == Type::dims && !argument.has_default;
 }
 
 Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
   const ir::Schema& schema = function.schema;
+  std::string_view base = schema.name;
   bool tensors = false, dtype = false;
   for (size_t i = 0; i < schema.argument_count; i++) {
     const ir::Argument& argument = schema.arguments[i];
     PyObject* name = PyUnicode_InternFromString(std::string(argument.name).c_str());
     parameters.push_back({name, argument.type, argument.has_default, argument.keyword_only,
-                          needs_several(argument), default_of(argument)});
+                          needs_several(argument), takes_number(base, argument),
+                          default_of(argument)});
     positional += !argument.keyword_only;
     if (argument.name == "self") self = i;
     tensors |= argument.type <= Type::opt_tensors;
     dtype |= argument.keyword_only && argument.type == Type::opt_dtype;
   }
-  std::string_view base = schema.name;
-  numbers = takes_numbers(base);
+  needs_tensor = is_among(base, kNumbersFirst) || base == "pow";
   creates = dtype && (!tensors || base.ends_with("_like") || base.starts_with("new_"));
 }
 
@@ -87,11 +101,8 @@ static bool take_common(const Overload& overload, std::string_view name, PyObjec
     if (value == Py_None) return true;
     bool several = overload.info->schema.return_count > 1;
     if (is_tensor(value) == several) return false;
-    if (several)
-      parsed.out = tensors_of(value, function.c_str());
-    else
-      parsed.out = {tensor_of(value)};
-    return true;
+    parsed.out = several ? tensors_of(value, function.c_str()) : Tensors{tensor_of(value)};
+    return parsed.out.size() == overload.info->schema.return_count;
   }
   bool shaped = overload.creates || function == "clone" || function == "contiguous";
   if (name == "memory_format" && shaped) {
@@ -140,15 +151,16 @@ struct Attempt {
   bool put(size_t parameter, PyObject* object) {
     const Parameter& wanted = overload.parameters[parameter];
     bool absent = object == Py_None && wanted.type == Type::dims && wanted.has_default;
-    if (absent) {  // amax(dim=None)
+    if (absent && std::get<Dims>(wanted.fallback).empty()) {  // amax(dim=None)
       parsed.values[parameter] = wanted.fallback;
     } else if ((wanted.several && !is_list(object)) ||
-               !convert(object, wanted.type, strict || is_plain_number(object, wanted.type),
+               !convert(object, wanted.type, strict || is_no_operand(object, wanted),
                         parsed.values[parameter])) {
       return refuse("argument '{}' (position {}) must be {}, not {}", PyUnicode_AsUTF8(wanted.name),
                     parameter + 1, type_name(wanted.type), kind_of(object, wanted.type));
     }
     given |= 1u << parameter;
+    tensors |= is_tensor(object);
     return true;
   }
   // The type of what came; of a list that should hold integers, what else it holds.
@@ -165,9 +177,10 @@ struct Attempt {
     return kind;
   }
   static bool is_list(PyObject* object) { return PyTuple_Check(object) || PyList_Check(object); }
-  bool is_plain_number(PyObject* object, Type type) const {
-    bool tensor = type == Type::tensor || type == Type::opt_tensor;
-    return tensor && !overload.numbers && !is_tensor(object);
+  // Something else than a tensor where only a tensor may stand.
+  static bool is_no_operand(PyObject* object, const Parameter& wanted) {
+    bool tensor = wanted.type == Type::tensor || wanted.type == Type::opt_tensor;
+    return tensor && !wanted.number && !is_tensor(object);
   }
   // view(2, 3) for view((2, 3)): a list of integers that is the only positional argument.
   bool spread(size_t parameter, size_t from) {
@@ -240,9 +253,11 @@ struct Attempt {
     if (call.count > overload.positional && !takes_spread_list() && !explain) return false;
     parsed.out.clear();
     parsed.requires_grad = parsed.contiguous = false;
-    return positional() && named() && defaults();
+    if (!positional() || !named() || !defaults()) return false;
+    return tensors || !overload.needs_tensor || refuse("expected at least one Tensor");
   }
-  uint32_t given = 0;  // a bit per parameter
+  uint32_t given = 0;    // a bit per parameter
+  bool tensors = false;  // some argument was one
 };
 
 std::string describe(const Call& call) {

@@ -14,6 +14,7 @@ struct Parameter {
   ir::Type type;
   bool has_default, keyword_only;
   bool several;  // a list of integers for which no single one may stand
+  bool number;   // a tensor for which a number may stand
   ir::Value fallback;
 };
 
@@ -21,10 +22,10 @@ struct Overload {
   explicit Overload(const ir::FunctionInfo& info);
   const ir::FunctionInfo* info;
   std::vector<Parameter> parameters;
-  size_t positional = 0;  // how many may be given by position
-  size_t self = 0;        // which one a method's object is
-  bool numbers = false;   // a number may stand for a tensor
-  bool creates = false;   // takes device=, layout=, requires_grad= and so on
+  size_t positional = 0;      // how many may be given by position
+  size_t self = 0;            // which one a method's object is
+  bool needs_tensor = false;  // numbers may stand for some of the tensors, but not for all
+  bool creates = false;       // takes device=, layout=, requires_grad= and so on
 };
 
 struct OverloadSet {

@@ -45,11 +45,17 @@ static bool zero_dim(PyObject* object) {
   return is_tensor(object) && impl_of(object)->sizes.empty() && !tensor_of(object).requires_grad();
 }
 
+// As PyTorch, whose tensors of one integer are indices of Python.
+static bool one_integer(PyObject* object) {
+  const TensorImpl* impl = impl_of(object);
+  return is_integral(impl->dtype) && impl->numel == 1;
+}
+
 static bool convert_integer(PyObject* object, bool strict, Value& value) {
   if (PyBool_Check(object) || PyFloat_Check(object)) return false;
   if (PyLong_Check(object)) return value = scalar_of(object), true;
   if (is_tensor(object)) {
-    if (strict || !zero_dim(object) || !is_integral(impl_of(object)->dtype)) return false;
+    if (strict || !one_integer(object)) return false;
     return value = tensor_of(object).item(), true;
   }
   if (!PyIndex_Check(object)) return false;

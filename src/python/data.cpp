@@ -194,9 +194,8 @@ DType infer_dtype(PyObject* data, size_t depth = 0) {
   if (is_tensor(data)) return impl_of(data)->dtype;
   if (is_number(data)) {
     Scalar number = scalar_of(data, PyExc_ValueError);
-    if (!number.is_floating()) return number.dtype();
-    bool numpy = PyFloat_Check(data) && !PyFloat_CheckExact(data);  // float64 is a float there
-    return numpy ? kFloat64 : default_dtype();
+    if (is_array(data)) return share_array(data, "tensor").dtype();  // a number of numpy
+    return number.is_floating() ? default_dtype() : number.dtype();
   }
   if (!is_list(data)) refuse_data(data, ErrorKind::runtime);  // no dtype follows from it
   OptDType result;

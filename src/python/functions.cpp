@@ -233,7 +233,10 @@ std::map<std::string, OverloadSet, std::less<>>& table() {
 OverloadSet with_inplace(const OverloadSet& set) {
   OverloadSet some{set.name, {}};
   for (const Overload& overload : set.overloads) {
-    if (overload.info->has_inplace) some.overloads.push_back(overload);
+    if (!overload.info->has_inplace) continue;
+    some.overloads.push_back(overload);
+    Overload& written = some.overloads.back();  // a number cannot be written to
+    written.parameters[written.self].number = false;
   }
   return some;
 }

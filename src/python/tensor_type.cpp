@@ -92,6 +92,18 @@ PyObject* unary(const char* name, PyObject* self) {
   });
 }
 
+// As PyTorch's operator: of floats it is not the function that is missing, but the type that is
+// wrong.
+PyObject* invert(PyObject* self) {
+  return guarded([&] {
+    if (is_floating(impl_of(self)->dtype)) {
+      fail(ErrorKind::type, "~: got a tensor of {}; expected integers or bools",
+           name(impl_of(self)->dtype));
+    }
+    return unary("bitwise_not", self);
+  });
+}
+
 PyObject* compare(PyObject* a, PyObject* b, int how) {
   if (!is_operand(b)) Py_RETURN_NOTIMPLEMENTED;
   static const OverloadSet* sets[] = {find_overloads("lt"), find_overloads("le"),
@@ -234,8 +246,7 @@ void add_tensor_type(nb::module_& module) {
                              Py_nb_positive, +[](PyObject* s) { return unary("positive", s); }),
                          slot(
                              Py_nb_absolute, +[](PyObject* s) { return unary("abs", s); }),
-                         slot(
-                             Py_nb_invert, +[](PyObject* s) { return unary("bitwise_not", s); }),
+                         slot(Py_nb_invert, invert),
                          {0, nullptr}};
   PyType_Spec spec{"foregrad.Tensor", sizeof(FaceObject), 0,
                    Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};

@@ -1,6 +1,7 @@
 """Small things that PyTorch's programs rely on: names, representations, kinds of errors."""
 
 import foregrad as fg
+import numpy
 import pytest
 from foregrad.nn import functional as F
 
@@ -328,3 +329,26 @@ def test_results_keep_the_layout_of_permuted_inputs(order, call):
     assert result.stride() == x.stride() and result.equal(call(base))
     expanded = base[:, :1].expand(2, 3, 4)
     assert call(expanded).equal(call(expanded.contiguous()))
+
+
+def test_variance_and_mean_take_the_old_flag():
+    x = fg.tensor([[1.0, 3.0], [5.0, 7.0]])
+    assert [t.item() for t in fg.var_mean(x, False)] == [5, 4]
+    assert [t.item() for t in fg.var_mean(x, unbiased=False)] == [5, 4]
+    assert [t.tolist() for t in fg.var_mean(x, 1, True, True)] == [[[2], [2]], [[2], [6]]]
+    assert [t.tolist() for t in fg.std_mean(x, dim=0, unbiased=False)] == [[2, 2], [3, 5]]
+
+
+def test_numbers_of_numpy_keep_their_dtype():
+    for name in ("int8", "uint8", "int32", "float16", "float32", "float64"):
+        number = getattr(numpy, name)(1)
+        assert fg.tensor([number]).dtype is getattr(fg, name)
+        assert fg.tensor(number).dtype is getattr(fg, name)
+
+
+def test_sorted_results_may_be_written():
+    x, values, places = fg.tensor([2.0, 3.0, 1.0]), fg.empty(0), fg.empty(0, dtype=fg.int64)
+    fg.sort(x, out=(values, places))
+    assert values.tolist() == [1, 2, 3] and places.tolist() == [2, 0, 1]
+    fg.topk(x, 1, out=(values, places))
+    assert values.tolist() == [3] and places.tolist() == [1]

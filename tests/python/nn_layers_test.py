@@ -160,3 +160,15 @@ def test_instance_norm_normalises_each_sample():
     assert nn.InstanceNorm2d(3)(x[0]).allclose(out[0], atol=1e-6)
     with pytest.raises(NotImplementedError, match="track_running_stats is not here yet"):
         nn.InstanceNorm2d(3, track_running_stats=True)
+
+
+def test_weighted_losses_are_means_as_in_pytorch():
+    x, y, weight = fg.tensor([1.0, 3.0]), fg.zeros(2), fg.tensor([1.0, 3.0])
+    assert F.mse_loss(x, y, weight=weight).item() == 28 / 4
+    assert F.l1_loss(x, y, weight=weight).item() == 10 / 4
+    assert F.huber_loss(x, y, weight=weight).item() == (0.5 + 3 * 2.5) / 2
+    assert F.l1_loss(x, y, size_average=False, weight=weight).item() == 10
+    with pytest.raises(ValueError, match="same size"):
+        F.mse_loss(x, y, weight=fg.ones(1))
+    with pytest.raises(ValueError, match="reduction"):
+        F.huber_loss(x, y, reduction="max", weight=weight)

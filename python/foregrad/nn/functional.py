@@ -219,6 +219,9 @@ def _output_size(input, output_size):
     """Sizes of an adaptive pooling; None keeps that of the input."""
     if not isinstance(output_size, (tuple, list)):
         return output_size
+    if input.dim() <= len(output_size):
+        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, but is "
+                         f"{input.dim()}")
     return [have if want is None else want
             for have, want in zip(input.shape[-len(output_size):], output_size)]
 
@@ -263,24 +266,34 @@ def _warn_of_sizes(input, target):
 def mse_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The mean of squared differences."""
     _warn_of_sizes(input, target)
-    loss = _f.mse_loss(input, target, "none" if weight is not None
-                       else _reduction(reduction, size_average, reduce))
-    return loss if weight is None else _weighted(loss, weight, reduction)
+    reduction = _reduction(reduction, size_average, reduce)
+    if weight is None:
+        return _f.mse_loss(input, target, reduction)
+    return _weighted(_f.mse_loss(input, target, "none"), input, weight, reduction, weight.sum())
 
 
-def _weighted(loss, weight, reduction):
+def _weighted(loss, input, weight, reduction, count=None):
+    """The reduced loss; a mean is over `count`, or over the elements."""
+    if weight.size() != input.size():
+        raise ValueError("Weights and input must have the same size.")
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"Invalid reduction mode: {reduction}. Expected one of 'none', 'mean', "
+                         "'sum'.")
     loss = loss * weight
     if reduction == "none":
         return loss
-    return loss.sum() if reduction == "sum" else loss.sum() / weight.sum()
+    if reduction == "mean" and count is None:
+        return loss.mean()
+    return loss.sum() if reduction == "sum" else loss.sum() / count
 
 
 def l1_loss(input, target, size_average=None, reduce=None, reduction="mean", weight=None):
     """The mean of absolute differences."""
     _warn_of_sizes(input, target)
-    loss = _f.l1_loss(input, target, "none" if weight is not None
-                      else _reduction(reduction, size_average, reduce))
-    return loss if weight is None else _weighted(loss, weight, reduction)
+    reduction = _reduction(reduction, size_average, reduce)
+    if weight is None:
+        return _f.l1_loss(input, target, reduction)
+    return _weighted(_f.l1_loss(input, target, "none"), input, weight, reduction, weight.sum())
 
 
 def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mean", beta=1.0):
@@ -292,8 +305,9 @@ def smooth_l1_loss(input, target, size_average=None, reduce=None, reduction="mea
 def huber_loss(input, target, reduction="mean", delta=1.0, weight=None):
     """Squares below delta, absolute differences above, scaled by delta."""
     _warn_of_sizes(input, target)
-    loss = _f.huber_loss(input, target, "none" if weight is not None else reduction, delta)
-    return loss if weight is None else _weighted(loss, weight, reduction)
+    if weight is None:
+        return _f.huber_loss(input, target, reduction, delta)
+    return _weighted(_f.huber_loss(input, target, "none", delta), input, weight, reduction)
 
 
 def nll_loss(input, target, weight=None, size_average=None, ignore_index=-100, reduce=None,
