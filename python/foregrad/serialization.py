@@ -207,7 +207,7 @@ class _CarefulUnpickler(pickle._Unpickler):
         return self._known[f"{module}.{name}"]
 
     def load_build(self):
-        """Gives an object its attributes, but not a class or a function: those are the program's."""
+        """Gives an object its attributes; classes and functions are the program's own."""
         target = self.stack[-2]
         if any(target is thing for thing in self._known.values()):
             raise pickle.UnpicklingError(
