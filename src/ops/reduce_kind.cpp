@@ -72,12 +72,23 @@ void evaluate_reduce(Operands inputs, const ReduceParams& p, Tensor* out) {
   reduce_to<reduction, mean>(self, axes, count, out[0]);
 }
 
+// Of graphs from outside: other dtypes are converted before they are summed.
+template <Reduction reduction, bool mean>
+void require_summable(Operands inputs, const ReduceParams&) {
+  constexpr bool kSums = reduction == Reduction::sum || reduction == Reduction::prod;
+  DType dtype = inputs[0]->dtype();
+  demand(!kSums || is_floating(dtype) || (dtype == kInt64 && !mean), "a sum", "floats or int64");
+}
+
 template <Text name, Reduction reduction, bool mean = false>
 Primitive<ReduceParams> reduce_primitive() {
   auto primitive =
       plain_primitive<ReduceParams, infer_reduce<name>, evaluate_reduce<reduction, mean>>(
           name.chars, Kind::reduce, "t");
   primitive.combine = reduction;
+  primitive.require = [](Operands inputs, const void* params) {
+    require_summable<reduction, mean>(inputs, *static_cast<const ReduceParams*>(params));
+  };
   primitive.reduced = [](const void* params, size_t rank) {
     return axis_set(static_cast<const ReduceParams*>(params)->dim, rank, "reduce");
   };
