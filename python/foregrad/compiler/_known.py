@@ -32,8 +32,10 @@ _PURE = frozenset((
     ("_io", "write"), ("_io", "writelines"), ("_io", "flush")))
 # Modules whose native types hold what their methods are given, or what is looked into.
 _PURE_TYPES = frozenset((
-    "builtins", "collections", "re", "operator", "functools", "types", "itertools", "datetime",
-    "numpy", "_thread", "_json", "array", "typing", "enum", "_struct", "abc", "numpy.dtypes"))
+    "builtins", "collections", "_collections", "re", "operator", "functools", "types", "itertools",
+    "datetime", "numpy", "numpy.dtypes", "_thread", "_json", "array", "typing", "enum", "_struct",
+    "abc"))
+LIBRARY_MODULES = frozenset(sys.stdlib_module_names - {"builtins"})
 # Types whose objects are read by calls alone, which are seen when they are made.
 _READ_BY_CALLS = frozenset(("_random", "_io", "_contextvars", "zlib", "_hashlib"))
 _FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType,

@@ -21,6 +21,7 @@ from foregrad.compiler._code import (
     names_in,
 )
 from foregrad.compiler._known import (
+    LIBRARY_MODULES,
     generator_of,
     is_impure,
     is_library,
@@ -113,8 +114,10 @@ class Snapshot:
     def __init__(self, roots, moving=(), names=None, mentioned=(), grown=()):
         self._roots, self._moving, names = roots, moving, names or {}
         self.names, self.grown = set(mentioned), {id(one) for one in grown}
+        self._own = set()  # of the names those that code of the user mentions
         for root in roots:
-            self.names |= _first_names(root)
+            self._own |= _first_names(root)
+        self.names |= self._own
         self._known_as = {}  # lists: the names under which they are found, None for an item
         count = -1
         while count != len(self.names):  # a name may make more code reachable, which has more names
@@ -324,9 +327,9 @@ class Snapshot:
         if value.__name__.partition(".")[0] == "foregrad":
             return
         self._prefixes.setdefault(id(value.__dict__), f"{value.__name__}.")
-        names = self.names & value.__dict__.keys()
         library = (is_library(getattr(value, "__file__", None) or "")
                    or value.__name__ in sys.builtin_module_names)
+        names = (self._own if library else self.names) & value.__dict__.keys()
         if self.names & REACHES_ALL and not library:
             names |= {name for name, held in list(value.__dict__.items())
                       if not name.startswith("__") and _is_data(held)}
@@ -352,7 +355,7 @@ class Snapshot:
                 raise Unreadable("the function reads a dictionary or set whose keys are tensors; "
                                  "use a list of pairs")
             if type(key) is not str:
-                self._queue.append(key)  # which may have attributes
+                self._go_on(key, "?")  # which may have attributes
 
     def _visit_function(self, value):
         if _is_ours(value):
@@ -362,17 +365,25 @@ class Snapshot:
             self._paths[id(cell)] = f"free {name}"
             self._add("cell", cell)
             self._note_variable("cell", cell, None)
+            if is_library(code.co_filename):
+                self._note_library(_C.read("cell", cell, None))
         self._prefixes[id(variables)] = "global "
         if is_library(code.co_filename):
             return self._visit_library(code, variables)
         names = self._names_of(code, variables)
         self.names |= names
+        self._own |= names
         for name in ("__code__", "__defaults__", "__kwdefaults__"):
             self._add("attribute", value, name)
         for name in names & variables.keys():
             self._add("entry", variables, name)
         for name in globals_stored_in(code) & variables.keys():
             self._note_variable("entry", variables, name)
+
+    def _note_library(self, value):
+        """What Python's own library keeps for itself."""
+        if type(value).__module__.partition(".")[0] in LIBRARY_MODULES:
+            self._library.add(id(value))
 
     def _note_variable(self, how, holder, key):
         """One that the function may set."""
