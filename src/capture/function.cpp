@@ -302,12 +302,13 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
     Role role{Role::Kind::gradient, static_cast<int64_t>(i)};
     result.outputs.push_back({std::move(grad), value, differentiable, role});
   }
-  add_touched(function, scope->finish(), result);
-  find_reads(function, tracer.read_back, result);
+  std::vector<Tracer::Touched> touched = scope->finish();
   if (tracer.lifted().size() != known) {
     refuse(
         "a tensor from outside is used by the backward alone; use it in the forward, or pass it");
   }
+  add_touched(function, touched, result);
+  find_reads(function, tracer.read_back, result);
   scope.reset();
   result.reads_values = tracer.values_read_back();
   if (!again && wanted.empty()) add_saved_values(function, result.reads_values);

@@ -413,6 +413,24 @@ def test_writes_to_what_the_function_made_are_refused():
     eager_instead(hooked, match="that the function made")
 
 
+def test_a_write_to_a_tensor_that_the_forward_did_not_use_is_refused():
+    count = plain(3)
+    apply = custom(lambda ctx, g: g * ctx.b.add_(1))
+
+    def f(x, b):
+        return apply(x + b, count)
+
+    def outcome(function):
+        count.zero_()
+        return observe(function, lambda: [plain(3)], calls=2), elements(count).tolist()
+
+    with pytest.raises(RuntimeError, match="used by the backward alone"):
+        outcome(fg.compile(f, fullgraph=True))
+    with pytest.warns(UserWarning, match="used by the backward alone"):
+        found = outcome(fg.compile(f))
+    assert found == outcome(f)
+
+
 def test_numbers_that_a_backward_counts_are_refused():
     def forward(ctx, x, b):
         ctx.count = 0

@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import random
+import re
 
 import foregrad as fg
 from capture_custom import NAMES
@@ -129,7 +130,7 @@ class Observation:
             kind = f"raised {type(error).__name__}"
             if "would miss" in str(error):
                 kind = MISSES
-            elif "a backward or a hook" in str(error):
+            elif re.search("a backward (or a hook|uses a tensor that the forward did not)", str(error)):
                 kind = STOPS
             self.see(label, kind)
             return None
