@@ -100,14 +100,23 @@ const auto repeat_interleave_entry =
                          {{sample({2, 2}), Scalar(2)}, "flat"}};
         });
 
+constexpr int64_t kMostPositions = int64_t{1} << 48;  // no machine has memory for more
+
 // Position i, counts[i] times.
 Tensor repeated_positions(const Tensor& counts) {
   Tensor dense = kernels::as_contiguous(counts, kInt64);
-  std::vector<int64_t> positions;
+  const int64_t* repeats = dense.data_ptr<int64_t>();
+  int64_t total = 0;
   for (int64_t i = 0; i < dense.numel(); i++) {
-    int64_t times = dense.data_ptr<int64_t>()[i];
-    if (times < 0) fail("repeat_interleave: repeats must be 0 or more, got {}", times);
-    positions.insert(positions.end(), static_cast<size_t>(times), i);
+    if (repeats[i] < 0) fail("repeat_interleave: repeats must be 0 or more, got {}", repeats[i]);
+    if (__builtin_add_overflow(total, repeats[i], &total) || total > kMostPositions) {
+      fail(ErrorKind::memory, "repeat_interleave: repeats are more than 2^48 in all");
+    }
+  }
+  std::vector<int64_t> positions;
+  positions.reserve(static_cast<size_t>(total));
+  for (int64_t i = 0; i < dense.numel(); i++) {
+    positions.insert(positions.end(), static_cast<size_t>(repeats[i]), i);
   }
   return tensor(positions);
 }
