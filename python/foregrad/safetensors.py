@@ -22,10 +22,18 @@ def _checked(tensors, metadata):
     return dict(tensors), dict(metadata or {})
 
 
+def _path(filename):
+    """The bytes of a path, which may be of any encoding."""
+    path = os.fsencode(filename)
+    if b"\0" in path:
+        raise ValueError("embedded null byte")  # as Python's own functions
+    return path
+
+
 def save_file(tensors, filename, metadata=None):
     """Writes tensors by name, and texts by name."""
     tensors, metadata = _checked(tensors, metadata)
-    _C.safetensors_save(tensors, os.fspath(filename), metadata)
+    _C.safetensors_save(tensors, _path(filename), metadata)
 
 
 def save(tensors, metadata=None):
@@ -52,7 +60,7 @@ class safe_open:
 
         check_device(device)
         os.stat(filename)  # with Python's own error where there is no file
-        self._file = _C.SafeTensorsFile(os.fspath(filename))
+        self._file = _C.SafeTensorsFile(_path(filename))
 
     def __enter__(self):
         return self

@@ -117,6 +117,7 @@ bool remove_anything(int folder, const std::string& name) {
 
 const char* file_problem(int code) {
   if (code == 0) return "it is too short";
+  if (code == ENXIO) return "it is a pipe that no program reads";
   return code == kNotPlain ? "it is not a plain file" : std::strerror(code);
 }
 

@@ -2,9 +2,12 @@
 
 #include <dlfcn.h>
 #include <link.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/fail.h"
@@ -51,6 +54,39 @@ void release_code_of(const char* library) {
       const_cast<char*>(library));
 }
 
+// While the generator works. When the program ends, LLVM takes its globals down, which a thread
+// that still compiles does not survive. A forked child has none of the other threads.
+class AtWork {
+ public:
+  AtWork() {
+    static const bool ready = pthread_atfork(nullptr, nullptr, [] { working = 0; }) == 0;
+    (void)ready;
+    working++;
+    if (!ending || pthread_equal(pthread_self(), ending_thread)) return;
+    working--;
+    fail("the program ends: nothing more is compiled");
+  }
+  ~AtWork() {
+    working--;
+    // After LLVM made its globals: what is registered last runs first.
+    static const bool registered = std::atexit(end_compiling) == 0;
+    (void)registered;
+  }
+  AtWork(const AtWork&) = delete;
+  AtWork& operator=(const AtWork&) = delete;
+
+  static void end() {
+    if (ending.exchange(true)) return;
+    ending_thread = pthread_self();
+    for (int i = 0; i < 5000 && working > 0; i++) usleep(1000);
+  }
+
+ private:
+  static inline std::atomic<int> working = 0;
+  static inline std::atomic<bool> ending = false;
+  static inline std::atomic<pthread_t> ending_thread{};
+};
+
 using BuildObject = std::string* (*)(const std::vector<NamedKernel>*, Level);
 
 BuildObject generator() {
@@ -73,8 +109,11 @@ const void* const services[] = {
     reinterpret_cast<const void*>(&rare<float>), reinterpret_cast<const void*>(&rare<double>),
     reinterpret_cast<const void*>(&copy), reinterpret_cast<const void*>(&scatter)};
 
+void end_compiling() { AtWork::end(); }
+
 std::string build(const std::vector<NamedKernel>& kernels, Level level) {
   BuildObject build_object = generator();
+  AtWork at_work;
   timing::Phase phase("generate code");
   std::unique_ptr<std::string> bytes(build_object(&kernels, level));
   release_code_of("libLLVM");

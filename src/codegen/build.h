@@ -34,6 +34,10 @@ class Library {
   void* handle_;
 };
 
+// For the end of a program: waits for what other threads compile, for a while. Those that come
+// later get an Error; this thread may go on.
+void end_compiling();
+
 // The bytes of a shared object with one function per kernel. An error if there is no generator.
 std::string build(const std::vector<NamedKernel>& kernels, Level level);
 

@@ -10,6 +10,7 @@
 
 #include "base/atomic_file.h"
 #include "base/fail.h"
+#include "base/file.h"
 #include "base/pool.h"
 #include "nn/safetensors_header.h"
 #include "ops/copy.h"
@@ -51,7 +52,7 @@ SafeTensorsHeader placed(const OrderedDict<Tensor>& tensors, const Metadata& met
 
 // Calls write(data, size) for the header and for each tensor.
 template <class F>
-void write_all(const OrderedDict<Tensor>& tensors, const Metadata& metadata, const F& write) {
+void write_parts(const OrderedDict<Tensor>& tensors, const Metadata& metadata, const F& write) {
   SafeTensorsHeader header = placed(tensors, metadata);
   std::string text = nn::header_text(header);
   write(text.data(), text.size());
@@ -89,13 +90,13 @@ void normalise(const Tensor& tensor) {
 void save_safetensors(const OrderedDict<Tensor>& tensors, const std::string& path,
                       const Metadata& metadata) {
   AtomicFile file(path);
-  write_all(tensors, metadata, [&](const void* data, size_t size) { file.write(data, size); });
+  write_parts(tensors, metadata, [&](const void* data, size_t size) { file.write(data, size); });
   file.commit();
 }
 
 std::string save_safetensors_bytes(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
   std::string result;
-  write_all(tensors, metadata, [&](const void* data, size_t size) {
+  write_parts(tensors, metadata, [&](const void* data, size_t size) {
     result.append(static_cast<const char*>(data), size);
   });
   return result;
@@ -124,31 +125,27 @@ SafeTensors load_safetensors(const std::string& path) {
 }
 
 SafeTensorsFile::SafeTensorsFile(const std::string& path) : path_(path) {
-  descriptor_ = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  Descriptor file = open_plain(AT_FDCWD, path, O_RDONLY);
+  if (!file && errno == kNotPlain) {
+    fail(ErrorKind::value, "safetensors: '{}' is no regular file", path);
+  }
   struct stat about{};
-  if (descriptor_ < 0 || fstat(descriptor_, &about) != 0) {
+  if (!file || fstat(file.number(), &about) != 0) {
     int error = errno;
     fail("safetensors: '{}' cannot be opened: {}", path, std::strerror(error));
   }
-  try {
-    if (!S_ISREG(about.st_mode)) {
-      fail(ErrorKind::value, "safetensors: '{}' is no regular file", path);
-    }
-    auto size = static_cast<size_t>(about.st_size);
-    std::string first(std::min(size, kLengthBytes), '\0');
-    read_exactly(descriptor_, first.data(), first.size(), 0, path);
-    std::string where = "'" + path + "'";
-    size_t length = nn::header_length(first, size, where);
-    std::string json(length, '\0');
-    read_exactly(descriptor_, json.data(), length, kLengthBytes, path);
-    data_ = kLengthBytes + length;
-    SafeTensorsHeader header = nn::parse_header(json, size - data_, where);
-    entries_ = std::move(header.entries);
-    metadata_ = std::move(header.metadata);
-  } catch (...) {
-    close(descriptor_);
-    throw;
-  }
+  auto size = static_cast<size_t>(about.st_size);
+  std::string first(std::min(size, kLengthBytes), '\0');
+  read_exactly(file.number(), first.data(), first.size(), 0, path);
+  std::string where = "'" + path + "'";
+  size_t length = nn::header_length(first, size, where);
+  std::string json(length, '\0');
+  read_exactly(file.number(), json.data(), length, kLengthBytes, path);
+  data_ = kLengthBytes + length;
+  SafeTensorsHeader header = nn::parse_header(json, size - data_, where);
+  entries_ = std::move(header.entries);
+  metadata_ = std::move(header.metadata);
+  descriptor_ = file.release();
 }
 
 SafeTensorsFile::~SafeTensorsFile() { close(descriptor_); }

@@ -4,13 +4,13 @@
 #include <bit>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <set>
+#include <unordered_set>
 
 #include "base/fail.h"
 
 namespace fg::nn {
 
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;  // the ordered one finds a key by looking at all
 using Entry = SafeTensorsFile::Entry;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
@@ -31,25 +31,47 @@ template <class... Args>
        fmt::format(text, std::forward<Args>(args)...));
 }
 
-// A library that keeps the last of two equal keys would show another file than the next one does.
-class DuplicateKeys {
+// Keys as they come: the names in their order, and those that are there twice. A library that keeps
+// the last of two equal keys would show another file than the next one does.
+class Keys {
  public:
-  bool operator()(int, nlohmann::detail::parse_event_t event, Json& parsed) {
-    using Event = nlohmann::detail::parse_event_t;
-    if (event == Event::object_start) levels_.emplace_back();
-    if (event == Event::object_end) levels_.pop_back();
-    if (event == Event::key && !levels_.back().insert(parsed.get<std::string>()).second) {
-      found_.push_back(parsed.get<std::string>());
-    }
-    return true;
+  void begin() { levels_.emplace_back(); }
+  void end() { levels_.pop_back(); }
+  void add(const std::string& key) {
+    if (!levels_.back().insert(key).second) twice_.push_back(key);
+    if (levels_.size() == 1) names_.push_back(key);
   }
-  void refuse_found(const std::string& where) const {
-    if (!found_.empty()) refuse(where, "the key '{}' is in the header twice", found_[0]);
+  void refuse_twice(const std::string& where) const {
+    if (!twice_.empty()) refuse(where, "the key '{}' is in the header twice", twice_[0]);
+  }
+  const std::vector<std::string>& names() const { return names_; }
+
+ private:
+  std::vector<std::unordered_set<std::string>> levels_;
+  std::vector<std::string> names_, twice_;
+};
+
+// The parser of the library that tells of keys; its own callbacks look at all of an object whenever
+// something in it ends.
+class Reader : public nlohmann::detail::json_sax_dom_parser<Json> {
+ public:
+  using Parser = nlohmann::detail::json_sax_dom_parser<Json>;
+  Reader(Json& result, Keys& keys) : Parser(result), keys_(keys) {}
+  bool start_object(size_t count) {
+    keys_.begin();
+    return Parser::start_object(count);
+  }
+  bool key(std::string& name) {
+    keys_.add(name);
+    return Parser::key(name);
+  }
+  bool end_object() {
+    keys_.end();
+    return Parser::end_object();
   }
 
  private:
-  std::vector<std::set<std::string>> levels_;
-  std::vector<std::string> found_;
+  Keys& keys_;
 };
 
 // Arrays and objects one in the other, beyond what the format has, could exhaust the stack.
@@ -70,18 +92,18 @@ void check_depth(std::string_view json, const std::string& where) {
   }
 }
 
-Json parsed_json(std::string_view json, const std::string& where) {
+Json parsed_json(std::string_view json, Keys& keys, const std::string& where) {
   check_depth(json, where);
-  DuplicateKeys keys;
   Json parsed;
   try {
-    parsed = Json::parse(json.begin(), json.end(), std::ref(keys));
+    Reader reader(parsed, keys);
+    Json::sax_parse(json.begin(), json.end(), &reader);
   } catch (const nlohmann::json::parse_error& error) {  // its text may have bytes of the file
     refuse(where, "the header is not valid JSON: it goes wrong at byte {}", error.byte);
   } catch (const nlohmann::json::exception&) {
     refuse(where, "the header is not valid JSON: a number is out of range");
   }
-  keys.refuse_found(where);
+  keys.refuse_twice(where);
   if (!parsed.is_object()) refuse(where, "the header is not a JSON object");
   return parsed;
 }
@@ -207,10 +229,12 @@ size_t header_length(std::string_view first_bytes, size_t file_size, const std::
 }
 
 SafeTensorsHeader parse_header(std::string_view json, size_t data_size, const std::string& where) {
-  Json parsed = parsed_json(json, where);
+  Keys keys;
+  Json parsed = parsed_json(json, keys, where);
   SafeTensorsHeader header;
   std::vector<std::pair<std::string, Entry>> entries;
-  for (const auto& [name, value] : parsed.items()) {
+  for (const std::string& name : keys.names()) {
+    const Json& value = parsed[name];
     if (name == "__metadata__")
       header.metadata = metadata_of(value, where);
     else
@@ -224,21 +248,28 @@ SafeTensorsHeader parse_header(std::string_view json, size_t data_size, const st
   return header;
 }
 
-std::string header_text(const SafeTensorsHeader& header) {
-  Json json = Json::object();
-  if (!header.metadata.empty()) json["__metadata__"] = header.metadata;
+// Name by name: a document of all of them would be searched for each.
+static std::string json_of(const SafeTensorsHeader& header) {
+  std::string text = "{";
+  auto add = [&](const std::string& name, const std::string& value) {
+    text += (text.size() > 1 ? "," : "") + Json(name).dump() + ":" + value;
+  };
+  if (!header.metadata.empty()) add("__metadata__", Json(header.metadata).dump());
   for (const auto& item : header.entries) {
     const Entry& entry = item.value();
-    const char* dtype = kNames[order_of(entry.dtype)].first;
     std::vector<int64_t> shape;
     for (const Dim& size : entry.sizes) shape.push_back(size.value());
-    json[item.key()] = {{"dtype", dtype},
-                        {"shape", shape},
-                        {"data_offsets", {entry.start, entry.start + entry.bytes}}};
+    add(item.key(), fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
+                                kNames[order_of(entry.dtype)].first, fmt::join(shape, ","),
+                                entry.start, entry.start + entry.bytes));
   }
+  return text + "}";
+}
+
+std::string header_text(const SafeTensorsHeader& header) {
   std::string text;
   try {
-    text = json.dump();
+    text = json_of(header);
   } catch (const nlohmann::json::exception&) {
     fail(ErrorKind::value, "safetensors: a name or a text of the metadata is no valid UTF-8");
   }

@@ -77,7 +77,7 @@ Overload::Overload(const ir::FunctionInfo& function) : info(&function) {
 // The name that a schema has for what a user may call otherwise.
 static bool names_parameter(PyObject* given, PyObject* name) {
   if (given == name) return true;
-  std::string_view a = PyUnicode_AsUTF8(given), b = PyUnicode_AsUTF8(name);
+  std::string_view a = name_of(given), b = name_of(name);
   if (a == b) return true;
   return (a == "input" && b == "self") || (a == "axis" && b == "dim") ||
          (a == "keepdims" && b == "keepdim") || (a == "x2" && b == "other");
@@ -85,7 +85,7 @@ static bool names_parameter(PyObject* given, PyObject* name) {
 
 // ---- keyword arguments that no schema has
 
-static std::string text_of(PyObject* object) { return nb::str(nb::handle(object)).c_str(); }
+static std::string text_of(PyObject* object) { return bytes_of(object); }
 
 static void expect_cpu(PyObject* device, const std::string& who) {
   if (device == Py_None) return;
@@ -223,10 +223,10 @@ struct Attempt {
       size_t p = 0;
       while (p < overload.parameters.size() && !names_parameter(name, overload.parameters[p].name))
         p++;
-      const char* text = PyUnicode_AsUTF8(name);
+      const char* text = name_of(name);
       if (p == overload.parameters.size()) {
         if (take_common(overload, text, object, parsed)) continue;
-        return refuse("got an unexpected keyword argument '{}'", text);
+        return refuse("got an unexpected keyword argument '{}'", bytes_of(name));
       }
       if (given >> p & 1) return refuse("got multiple values for argument '{}'", text);
       if (!put(p, object)) return false;
@@ -265,8 +265,7 @@ std::string describe(const Call& call) {
   for (size_t i = call.method ? 1 : 0; i < call.count + call.named(); i++) {
     if (!text.empty()) text += ", ";
     if (i >= call.count) {
-      text +=
-          PyUnicode_AsUTF8(PyTuple_GET_ITEM(call.names, static_cast<Py_ssize_t>(i - call.count)));
+      text += bytes_of(PyTuple_GET_ITEM(call.names, static_cast<Py_ssize_t>(i - call.count)));
       text += '=';
     }
     text += Py_TYPE(call.arguments[i])->tp_name;

@@ -12,16 +12,18 @@ namespace fg::python {
 
 static nb::dict dict_of(const std::map<std::string, uint64_t>& counts) {
   nb::dict result;
-  for (const auto& [name, count] : counts) result[name.c_str()] = count;
+  for (const auto& [name, count] : counts) result[text_of_bytes(name)] = count;
   return result;
 }
 
 static nb::dict dict_of(const cache::Lookup& lookup) {
   nb::dict fields, result;
-  for (const cache::Field& field : lookup.fields) fields[field.name.c_str()] = field.value;
+  for (const cache::Field& field : lookup.fields) {
+    fields[text_of_bytes(field.name)] = text_of_bytes(field.value);
+  }
   result["outcome"] = name(lookup.outcome);
   result["key"] = lookup.key;
-  result["reason"] = lookup.reason;
+  result["reason"] = text_of_bytes(lookup.reason);
   result["microseconds"] = lookup.microseconds;
   result["waited"] = lookup.waited;
   result["fields"] = fields;

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "base/fail.h"
+#include "base/terminal.h"
 #include "compile/counters.h"
 #include "compile/explain_page.h"
 #include "compile/version.h"
@@ -57,10 +58,11 @@ class UserLines {
     auto found = files_.find(code.ptr());
     if (found != files_.end()) return found->second;
     static const std::string package =
-        nb::cast<std::string>(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
-    std::string name = nb::cast<std::string>(code.attr("co_filename"));
+        bytes_of(nb::module_::import_("foregrad").attr("__path__")[nb::int_(0)]);
+    std::string name = bytes_of(code.attr("co_filename"));
     bool is_ours = name.starts_with(package);
-    return files_.try_emplace(code.ptr(), File{Held(code), std::move(name), is_ours}).first->second;
+    return files_.try_emplace(code.ptr(), File{Held(code), terminal_text(name), is_ours})
+        .first->second;
   }
   static const std::string& line_of(File& file, PyFrameObject* frame) {
     std::string& line = file.lines[place_in(frame)];
@@ -131,7 +133,7 @@ struct PythonBackend {
 };
 
 bool is_named(const nb::object& compiler, const char* name) {
-  return nb::isinstance<nb::str>(compiler) && nb::cast<std::string>(compiler) == name;
+  return nb::isinstance<nb::str>(compiler) && bytes_of(compiler) == name;
 }
 
 compiler::Backend backend_of(const nb::object& compiler) {
@@ -140,7 +142,7 @@ compiler::Backend backend_of(const nb::object& compiler) {
     return {};
   }
   if (nb::isinstance<nb::str>(compiler)) {
-    return compiler::backend_named(nb::cast<std::string>(compiler));
+    return compiler::backend_named(bytes_of(compiler));
   }
   return PythonBackend{Held(compiler)};
 }
@@ -157,12 +159,18 @@ capture::OnLift on_lift_of(const nb::object& lift) {
     nb::object answer = held.object()(nb::steal(wrap(tensor)), exactly);
     if (answer.is_none()) return capture::LiftedAs{};
     ir::Role role{ir::Role::Kind::parameter, nb::cast<int64_t>(answer[nb::int_(0)]),
-                  nb::cast<std::string>(answer[nb::int_(1)])};
+                  bytes_of(answer[nb::int_(1)])};
     return capture::LiftedAs{nb::cast<Tensor>(answer[nb::int_(2)]), role};
   };
 }
 
 using compiler::Version;
+
+std::vector<std::string> texts_of(const nb::object& list) {
+  std::vector<std::string> texts;
+  for (nb::handle each : list) texts.push_back(terminal_text(bytes_of(each)));
+  return texts;
+}
 
 // What a version is made of, as Python says it.
 struct VersionOf {
@@ -171,12 +179,12 @@ struct VersionOf {
   capture::TraceOptions trace;
   compiler::KernelOptions options;
 
-  VersionOf(nb::object body, nb::object arguments, nb::object types, std::vector<std::string> names,
+  VersionOf(nb::object body, nb::object arguments, nb::object types, nb::object names,
             nb::object lift, nb::object forward, nb::object backward, nb::object inference,
             const std::string& partition)
       : body{Held(body), Held(types)},
         arguments(tensors_of(arguments.ptr(), "capture")),
-        trace{std::move(names), on_lift_of(lift), user_lines()},
+        trace{texts_of(names), on_lift_of(lift), user_lines()},
         options{backend_of(forward), backend_of(backward), backend_of(inference),
                 partition_of(partition)} {
     options.partition_name = partition;
@@ -243,11 +251,11 @@ nb::list graphs_of(Version& self) {
 }
 
 // `versions`: (version, texts that say when Python uses it).
-std::string explain(const std::string& name, const std::string& note, const nb::list& versions) {
-  compiler::Report report{name, note};
+std::string explain(const nb::str& name, const nb::str& note, const nb::list& versions) {
+  compiler::Report report{terminal_text(bytes_of(name)), terminal_text(bytes_of(note))};
   for (nb::handle one : versions) {
     auto& version = nb::cast<Version&>(one[nb::int_(0)]);
-    auto conditions = nb::cast<std::vector<std::string>>(one[nb::int_(1)]);
+    std::vector<std::string> conditions = texts_of(one[nb::int_(1)]);
     {
       MayRelease released;
       report.versions.push_back(compiler::explain_version(version));
@@ -261,8 +269,8 @@ std::string explain(const std::string& name, const std::string& note, const nb::
 void add_graph(nb::module_& module) {
   nb::class_<PythonGraph>(module, "Graph")
       .def("__init__",
-           [](PythonGraph* self, const std::string& text) {
-             ir::Graph graph = ir::parse_graph(text);
+           [](PythonGraph* self, const nb::str& text) {
+             ir::Graph graph = ir::parse_graph(bytes_of(text));
              new (self) PythonGraph(python_graph(graph));
            })
       .def_prop_ro("code", [](const PythonGraph& self) { return self.graph.text(); })
@@ -278,14 +286,14 @@ void add_capture(nb::module_& module) {
   add_graph(module);
   nb::class_<Version>(module, "Version")
       .def("__init__",
-           make_version<nb::object, nb::object, nb::object, std::vector<std::string>, nb::object,
-                        nb::object, nb::object, nb::object, std::string>,
+           make_version<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
+                        nb::object, nb::object, std::string>,
            nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
            nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
            nb::arg("inference").none(), nb::arg("partition"))
       .def_static("cache_key",
-                  cache_key<nb::object, nb::object, nb::object, std::vector<std::string>,
-                            nb::object, nb::object, nb::object, nb::object, std::string>,
+                  cache_key<nb::object, nb::object, nb::object, nb::object, nb::object, nb::object,
+                            nb::object, nb::object, std::string>,
                   nb::arg("body"), nb::arg("arguments"), nb::arg("types"), nb::arg("names"),
                   nb::arg("lift"), nb::arg("forward").none(), nb::arg("backward").none(),
                   nb::arg("inference").none(), nb::arg("partition"))
@@ -327,10 +335,12 @@ void add_capture(nb::module_& module) {
                           counters.interpreted, counters.seconds);
   });
   module.def("explain", explain);
-  module.def("check_backend", [](const std::string& name) { (void)compiler::backend_named(name); });
+  module.def("check_backend",
+             [](const nb::str& name) { (void)compiler::backend_named(bytes_of(name)); });
   module.def("count_capture", compiler::count_capture);
   module.def("reset_counters", compiler::reset_counters);
-  module.def("count_eager", compiler::count_eager);
+  module.def("count_eager",
+             [](const nb::str& why) { return compiler::count_eager(bytes_of(why)); });
   module.def("is_capturing", [] { return modes.interpreter != nullptr; });
 }
 

@@ -48,6 +48,7 @@ PyObject* find_and_call(CompiledObject* self, const Flat& flat) {
 
 // The owner makes an entry and calls it, or decides that the function runs eagerly.
 PyObject* call_owner(CompiledObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+  CallsPython calls;
   nb::object miss = own(PyObject_GetAttrString(self->owner, "miss"));
   PyObject* result = PyObject_Vectorcall(miss.ptr(), args, flags, names);
   if (!result) return nullptr;

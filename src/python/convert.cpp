@@ -151,7 +151,7 @@ bool convert(PyObject* object, Type type, bool strict, Value& value) {
     case Type::string:
     case Type::opt_string:
       if (!PyUnicode_Check(object)) return false;
-      return value = std::string(nb::borrow<nb::str>(object).c_str()), true;
+      return value = bytes_of(object), true;
     case Type::dtype:
     case Type::opt_dtype: {
       OptDType dtype = dtype_of(object);

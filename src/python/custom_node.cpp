@@ -192,7 +192,7 @@ Tensors by_input(const PythonNode& node, nb::object result) {
 }  // namespace
 
 PythonNode::PythonNode(nb::object type)
-    : type_(type), name_(nb::str(attribute(type.ptr(), "__name__")).c_str()) {}
+    : type_(type), name_(bytes_of(attribute(type.ptr(), "__name__"))) {}
 
 Tensors PythonNode::run_backward(Tensors&& grads) {
   WithLock lock;
@@ -222,6 +222,7 @@ namespace {
 
 nb::object run_forward(PyObject* cls, nb::object& context, nb::object& arguments, bool separate) {
   NoGradGuard below;
+  CallsPython calls;
   nb::object forward = attribute(cls, "forward");
   if (!separate) {
     Py_ssize_t count = PyTuple_GET_SIZE(arguments.ptr());

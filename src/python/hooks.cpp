@@ -14,7 +14,7 @@ struct Hook {
 
   std::string name() const {
     nb::object name = nb::getattr(function.object(), "__name__", nb::none());
-    return name.is_none() ? "<nameless>" : nb::str(name).c_str();
+    return name.is_none() ? "<nameless>" : bytes_of(name);
   }
   Tensor to_tensor(nb::handle result) const {
     if (result.is_none()) return {};

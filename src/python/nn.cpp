@@ -4,6 +4,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/fail.h"
 #include "compile/optimizer.h"
 #include "nn/safetensors.h"
 #include "ops/copy.h"
@@ -18,9 +19,15 @@ namespace fg::python {
 namespace {
 
 // A tensor of an optimiser's state; made as zeros when it is not there.
-Tensor state_tensor(nb::dict& state, const std::string& name, const Tensor& parameter) {
+Tensor state_tensor(nb::dict& state, const std::string& name, const Tensor& parameter,
+                    const char* who) {
   nb::str key(name.c_str());
-  if (state.contains(key) && !state[key].is_none()) return nb::cast<Tensor>(state[key]);
+  if (state.contains(key) && !state[key].is_none()) {
+    nb::object kept = state[key];
+    if (is_tensor(kept.ptr())) return nb::cast<Tensor>(kept);
+    fail(ErrorKind::type, "{}: the state '{}' is a {}; expected a Tensor", who, name,
+         Py_TYPE(kept.ptr())->tp_name);
+  }
   Tensor made = zeros_like(parameter).detach();
   state[key] = nb::steal(wrap(made));
   return made;
@@ -36,7 +43,9 @@ int64_t next_step(const Optimizer& settings, nb::dict& state, const std::string&
   if (!state.contains("step")) state["step"] = nb::steal(wrap(zeros({}, kFloat32)));
   nb::object kept = state["step"];
   if (!is_tensor(kept.ptr())) {  // a number, as old files have it
-    int64_t steps = static_cast<int64_t>(nb::cast<double>(kept)) + 1;
+    double count = PyFloat_AsDouble(kept.ptr());
+    if (PyErr_Occurred()) nb::raise_python_error();
+    int64_t steps = static_cast<int64_t>(count) + 1;
     state["step"] = nb::steal(wrap(full({}, static_cast<double>(steps), kFloat32)));
     return steps;
   }
@@ -59,7 +68,9 @@ void optimizer_update(const Optimizer& settings, nb::handle parameters, const nb
     int64_t step = next_step(settings, state, names.empty() ? "" : names[0]);
     if (step != known) numbers = optim::numbers(settings, known = step);
     Tensors kept;
-    for (const std::string& name : names) kept.push_back(state_tensor(state, name, all[i]));
+    for (const std::string& name : names) {
+      kept.push_back(state_tensor(state, name, all[i], optim::name(settings)));
+    }
     optim::update_in_blocks(update, all[i], kept, all[i].grad(), numbers);
   }
 }
@@ -72,7 +83,7 @@ OrderedDict<Tensor> named_tensors(const nb::dict& given) {
     if (!nb::isinstance<nb::str>(name) || !is_tensor(value.ptr())) {
       throw nb::type_error("safetensors: expected a dictionary of names and tensors");
     }
-    result.insert(nb::cast<std::string>(name), nb::cast<Tensor>(value));
+    result.insert(bytes_of(name), nb::cast<Tensor>(value));
   }
   return result;
 }
@@ -85,8 +96,16 @@ nb::dict as_dict(const OrderedDict<Tensor>& tensors) {
   return result;
 }
 
-nb::bytes save_bytes(const nb::dict& tensors, const Metadata& metadata) {
-  std::string text = save_safetensors_bytes(named_tensors(tensors), metadata);
+Metadata metadata_of(const nb::dict& given) {
+  Metadata result;
+  for (auto [key, value] : given) result[bytes_of(key)] = bytes_of(value);
+  return result;
+}
+
+std::string path_of(const nb::bytes& path) { return {path.c_str(), path.size()}; }
+
+nb::bytes save_bytes(const nb::dict& tensors, const nb::dict& metadata) {
+  std::string text = save_safetensors_bytes(named_tensors(tensors), metadata_of(metadata));
   return nb::bytes(text.data(), text.size());
 }
 
@@ -95,8 +114,8 @@ nb::tuple load_bytes(const nb::bytes& data) {
   return nb::make_tuple(as_dict(loaded.tensors), loaded.metadata);
 }
 
-nb::tuple entry_of(const SafeTensorsFile& self, const std::string& name) {
-  const auto& entry = self.entries()[name];
+nb::tuple entry_of(const SafeTensorsFile& self, nb::handle name) {
+  const auto& entry = self.entries()[bytes_of(name)];
   return nb::make_tuple(nb::borrow(dtype_object(entry.dtype)), size_object(entry.sizes));
 }
 
@@ -105,19 +124,20 @@ nb::tuple entry_of(const SafeTensorsFile& self, const std::string& name) {
 void add_nn(nb::module_& module) {
   module.def("optimizer_update", optimizer_update);
   module.def("safetensors_save",
-             [](const nb::dict& tensors, const std::string& path, const Metadata& metadata) {
-               save_safetensors(named_tensors(tensors), path, metadata);
+             [](const nb::dict& tensors, const nb::bytes& path, const nb::dict& metadata) {
+               save_safetensors(named_tensors(tensors), path_of(path), metadata_of(metadata));
              });
   module.def("safetensors_save_bytes", save_bytes);
   module.def("safetensors_load_bytes", load_bytes);
   nb::class_<SafeTensorsFile>(module, "SafeTensorsFile")
-      .def(nb::init<const std::string&>())
+      .def("__init__", [](SafeTensorsFile* self,
+                          const nb::bytes& path) { new (self) SafeTensorsFile(path_of(path)); })
       .def("keys", [](const SafeTensorsFile& self) { return self.entries().keys(); })
       .def("metadata", &SafeTensorsFile::metadata)
       .def("entry", entry_of)
       .def("read_all", [](const SafeTensorsFile& self) { return as_dict(self.read_all()); })
-      .def("read", [](const SafeTensorsFile& self, const std::string& name) {
-        return nb::steal(wrap(self.read(name)));
+      .def("read", [](const SafeTensorsFile& self, nb::handle name) {
+        return nb::steal(wrap(self.read(bytes_of(name))));
       });
 }
 

@@ -206,7 +206,14 @@ PyObject* saved_attribute(PyObject* self, std::string_view name) {
 PyObject* node_getattr(PyObject* self, PyObject* name) {
   PyObject* found = PyObject_GenericGetAttr(self, name);
   if (found || !PyErr_ExceptionMatches(PyExc_AttributeError)) return found;
-  std::string_view text = PyUnicode_AsUTF8(name);
+  Py_ssize_t size = 0;
+  const char* data = nullptr;
+  {
+    nb::error_scope kept;
+    data = PyUnicode_AsUTF8AndSize(name, &size);
+    if (!data) PyErr_Clear();
+  }
+  std::string_view text(data ? data : "", static_cast<size_t>(data ? size : 0));
   if (!text.starts_with("_saved_") && !text.starts_with("_raw_saved_") && text != "variable") {
     return nullptr;
   }

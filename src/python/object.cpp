@@ -1,6 +1,7 @@
 #include "python/object.h"
 
 #include <cxxabi.h>
+#include <pthread.h>
 
 #include <chrono>
 #include <mutex>
@@ -11,7 +12,10 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/log.h"
+#include "base/standard_error.h"
+#include "base/terminal.h"
 #include "cache/unusable.h"
+#include "codegen/build.h"
 
 namespace fg::python {
 
@@ -46,22 +50,47 @@ void set_error() noexcept {
     error.restore();
   } catch (const cache::StrictError& error) {
     PyErr_SetString(cache_error(), error.what());
-  } catch (const Error& error) {
-    PyErr_SetString(exception_of(error.kind()), error.what());
   } catch (const std::bad_alloc&) {
     PyErr_NoMemory();
   } catch (const std::length_error&) {  // of a list that no memory can hold
     PyErr_NoMemory();
   } catch (const std::exception& error) {
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    Error ours = as_error(error);
+    // Names of files may be in there, which are of any bytes.
+    std::string text = terminal_text(ours.what());
+    PyErr_SetString(exception_of(ours.kind()), text.c_str());
   } catch (...) {
     PyErr_SetString(PyExc_SystemError, "foregrad: an unknown C++ exception");
   }
 }
 
+// ---- texts
+
+std::string bytes_of(nb::handle object) {
+  nb::object text =
+      PyUnicode_Check(object.ptr()) ? nb::borrow(object) : own(PyObject_Str(object.ptr()));
+  Py_ssize_t size = 0;
+  if (const char* data = PyUnicode_AsUTF8AndSize(text.ptr(), &size)) {
+    return {data, static_cast<size_t>(size)};
+  }
+  PyErr_Clear();
+  PyObject* bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogateescape");
+  if (!bytes) {  // surrogates that stand for no byte
+    PyErr_Clear();
+    bytes = PyUnicode_AsEncodedString(text.ptr(), "utf-8", "surrogatepass");
+  }
+  nb::object held = own(bytes);
+  return {PyBytes_AS_STRING(bytes), static_cast<size_t>(PyBytes_GET_SIZE(bytes))};
+}
+
+nb::object text_of_bytes(std::string_view bytes) {
+  return own(
+      PyUnicode_DecodeUTF8(bytes.data(), static_cast<Py_ssize_t>(bytes.size()), "surrogateescape"));
+}
+
 // ---- the end of the interpreter
 
-static const unsigned long importing_thread = PyThread_get_thread_ident();
+static std::atomic<unsigned long> importing_thread = PyThread_get_thread_ident();
 static std::atomic<bool> ending = false;
 static std::atomic<int> asking = 0;
 
@@ -69,7 +98,71 @@ static bool is_other_thread() { return PyThread_get_thread_ident() != importing_
 
 bool is_ending() { return ending && is_other_thread(); }
 
+namespace {
+
+// The calls of one thread into Python.
+struct Caller {
+  unsigned long thread = PyThread_get_thread_ident();
+  std::atomic<int> depth = 0;
+  std::atomic<bool> parked = false;  // it never runs again
+  Caller();
+  ~Caller();
+  bool is_inside() const { return depth > 0 && !parked; }
+};
+
+struct Callers {
+  std::mutex lock;
+  std::vector<Caller*> all;
+};
+std::atomic<Callers*> all_callers = new Callers;  // outlives every thread
+Callers& callers() { return *all_callers; }
+Caller::Caller() {
+  std::lock_guard locked(callers().lock);
+  callers().all.push_back(this);
+}
+Caller::~Caller() {
+  std::lock_guard locked(callers().lock);
+  std::erase(callers().all, this);
+}
+Caller& caller() {
+  static thread_local Caller mine;
+  return mine;
+}
+
+// A forked child has one thread, which is its main one; what the others held stays held.
+void keep_this_thread_only() {
+  importing_thread = PyThread_get_thread_ident();
+  asking = 0;
+  auto* fresh = new Callers;
+  for (Caller* each : callers().all) {
+    if (each->thread == importing_thread) fresh->all.push_back(each);
+  }
+  all_callers = fresh;
+}
+
+// The threads that are in such calls, of which this is none.
+std::vector<unsigned long> threads_inside() {
+  std::vector<unsigned long> threads;
+  std::lock_guard locked(callers().lock);
+  for (const Caller* each : callers().all) {
+    if (each->is_inside() && each->thread != importing_thread) threads.push_back(each->thread);
+  }
+  return threads;
+}
+
+}  // namespace
+
+CallsPython::CallsPython() {
+  if (is_ending()) {
+    PyErr_SetNone(PyExc_SystemExit);
+    nb::raise_python_error();
+  }
+  caller().depth++;
+}
+CallsPython::~CallsPython() { caller().depth--; }
+
 [[noreturn]] static void wait_for_the_end() {
+  caller().parked = true;
   while (true) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
@@ -96,13 +189,27 @@ PyGILState_STATE take_lock() {
   }
 }
 
-// Runs before the interpreter begins to end: those who wait for the lock get it now.
+// Runs before the interpreter begins to end: those who wait for the lock get it now, and calls into
+// Python end. One that catches SystemExit and goes on gets it again.
+static void end_calls() {
+  using Clock = std::chrono::steady_clock;
+  auto last = Clock::now() + std::chrono::seconds(2);
+  for (auto inside = threads_inside(); Clock::now() < last; inside = threads_inside()) {
+    if (inside.empty() && asking == 0) return;
+    for (unsigned long thread : inside) PyThreadState_SetAsyncExc(thread, PyExc_SystemExit);
+    auto pause = Clock::now() + std::chrono::milliseconds(20);
+    MayRelease released;
+    while (Clock::now() < pause && (asking > 0 || !threads_inside().empty())) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+}
+
 static void prepare_for_end() {
   ending = true;
-  MayRelease released;
-  for (int i = 0; i < 1000 && asking > 0; i++) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  end_calls();
+  MayRelease released;  // those who compile may need it
+  codegen::end_compiling();
 }
 
 // ---- references that are dropped without the lock
@@ -152,7 +259,8 @@ static void check_signals() {
 
 static void warn_in_python(const std::string& text) {
   WithLock lock;
-  if (PyErr_WarnEx(PyExc_UserWarning, text.c_str(), 1) != 0) nb::raise_python_error();
+  if (PyErr_WarnEx(PyExc_UserWarning, terminal_text(text).c_str(), 1) != 0)
+    nb::raise_python_error();
 }
 
 // ---- context variables, on threads of the engine
@@ -174,6 +282,7 @@ static CarriedWork carry_variables() {
 
 void install_hooks() {
   nb::module_::import_("atexit").attr("register")(nb::cpp_function(prepare_for_end));
+  pthread_atfork(nullptr, nullptr, keep_this_thread_only);
   interrupt_check = check_signals;
   carry_context = carry_variables;
   logging::set_warning_handler(warn_in_python);

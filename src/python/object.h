@@ -34,6 +34,18 @@ inline nb::object own(PyObject* result) {
   return nb::steal(result);
 }
 
+// The bytes of a Python text, or of str() of another object. Names of files may hold what is no
+// UTF-8 (Python's surrogates): it becomes the bytes that it was.
+std::string bytes_of(nb::handle text);
+// The name without a copy; a "?" for one that is no UTF-8, which nothing here is called.
+inline const char* name_of(PyObject* text) {
+  if (const char* name = PyUnicode_AsUTF8(text)) return name;
+  PyErr_Clear();
+  return "?";
+}
+// The text of such bytes.
+nb::object text_of_bytes(std::string_view bytes);
+
 // Drops a reference now when this thread has the lock, else soon: nobody waits for the lock.
 void drop_reference(PyObject* object) noexcept;
 
@@ -100,19 +112,36 @@ class MayRelease {
   PyThreadState* state_;
 };
 
-// Holds the lock of Python for a scope, on any thread.
+// While C++ code calls Python code. Python ends another thread than its main one by unwinding its
+// stack at the next lock that it asks for, also inside of such a call: then C++ objects would give
+// references back without the lock. So the end waits for these calls, which get SystemExit there;
+// later ones get it here.
+class CallsPython {
+ public:
+  CallsPython();
+  ~CallsPython();
+  CallsPython(const CallsPython&) = delete;
+  CallsPython& operator=(const CallsPython&) = delete;
+};
+
+// Holds the lock of Python for a scope, on any thread, to call Python code.
 class WithLock {
  public:
-  WithLock() {
-    AsksForLock asking;
-    state_ = take_lock();
-  }
-  ~WithLock() { PyGILState_Release(state_); }
+  WithLock() = default;
   WithLock(const WithLock&) = delete;
   WithLock& operator=(const WithLock&) = delete;
 
  private:
-  PyGILState_STATE state_;
+  struct Lock {
+    Lock() {
+      AsksForLock asking;
+      state = take_lock();
+    }
+    ~Lock() { PyGILState_Release(state); }
+    PyGILState_STATE state;
+  };
+  Lock lock_;
+  CallsPython calls_;
 };
 
 }  // namespace fg::python

@@ -37,7 +37,7 @@ constexpr std::pair<std::string_view, Expected> kExpected[] = {
 
 template <class Names>
 auto named(const Names& names, nb::handle name) {
-  std::string text = nb::cast<std::string>(name);
+  std::string text = bytes_of(name);
   for (const auto& [known, value] : names) {
     if (known == text) return value;
   }
@@ -197,7 +197,7 @@ bool holds(const Read& read, PyObject* value, Found& found) {
   return false;
 }
 
-std::string shown(PyObject* object) { return nb::cast<std::string>(nb::repr(object)); }
+std::string shown(PyObject* object) { return bytes_of(nb::repr(object)); }
 
 std::string what_differs(const Read& read, PyObject* value) {
   switch (read.expected) {
@@ -233,8 +233,8 @@ Why explain(const Read& read, PyObject* value) {
   nb::object name =
       nb::getattr(holder, "__name__",
                   nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(read.holder))).attr("__name__"));
-  std::string text = nb::cast<std::string>(nb::str(name));
-  if (read.key != Py_None) text += ": " + nb::cast<std::string>(nb::str(nb::handle(read.key)));
+  std::string text = bytes_of(name);
+  if (read.key != Py_None) text += ": " + bytes_of(read.key);
   Why why{text + " " + what_differs(read, value), nb::none()};
   if (read.expected == Expected::bits && PyFloat_CheckExact(value) && is_writable(read)) {
     why.place = nb::make_tuple(std::string(name_of(read.how)), own(PyLong_FromVoidPtr(read.holder)),

@@ -105,7 +105,7 @@ void load_state(StepState& self, size_t parameter, const nb::dict& state) {
   StepState::Named named;
   for (auto [name, value] : state) {
     if (value.is_none()) continue;
-    named[nb::cast<std::string>(name)] =
+    named[bytes_of(name)] =
         is_tensor(value.ptr()) ? nb::cast<Tensor>(value) : Tensor(scalar_of(value.ptr()));
   }
   self.load(parameter, named);

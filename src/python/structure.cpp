@@ -243,6 +243,7 @@ void add_structure(nb::module_& module) {
   module.def(
       "map_leaves",
       [](nb::handle tree, nb::object replace) {
+        CallsPython calls;
         return map_leaves(tree.ptr(),
                           [&](PyObject* leaf) { return PyObject_CallOneArg(replace.ptr(), leaf); });
       },

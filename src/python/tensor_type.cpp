@@ -172,6 +172,7 @@ Py_hash_t hash(PyObject* self) { return _Py_HashPointer(self); }
 // Tensor(), Tensor(2, 3), Tensor([1., 2.]): Python's side knows what to make of it.
 PyObject* make(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   return guarded([&] {
+    CallsPython calls;
     nb::object maker = nb::module_::import_("foregrad._tensor").attr("_new_tensor");
     nb::object cls = own(PyTuple_Pack(1, type));
     nb::object all = own(PySequence_Concat(cls.ptr(), args));

@@ -181,7 +181,7 @@ static void add_generator(nb::module_& module) {
       .def(
           "__init__",
           [](Generator* self, nb::object device) {
-            std::string text = nb::str(device).c_str();
+            std::string text = bytes_of(device);
             if (text != "cpu") fail("Generator: device is {}; only cpu exists", text);
             new (self) Generator();
           },

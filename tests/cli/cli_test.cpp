@@ -1,5 +1,6 @@
 // Runs the command `foregrad` as a user does.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -172,9 +173,50 @@ TEST(Cli, explain_of_a_bad_file_says_which_and_in_which_line) {
   EXPECT_EQ(outcome.output,
             "foregrad: explain: /nowhere/f.fgir cannot be read: No such file or directory; "
             "expected a file with a graph in its text form\n");
+  outcome = foregrad("explain /tmp");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_EQ(outcome.output,
+            "foregrad: explain: /tmp cannot be read: it is not a plain file; expected a file with "
+            "a graph in its text form\n");
   outcome = foregrad("explain " + folder.file("f.fgir", kGraph) + " -o /nowhere/f.html");
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.output.find("explain: /nowhere/f.html cannot be written: No such file"),
             std::string::npos)
       << outcome.output;
+}
+
+// Every path that a user gives, where nobody writes to or reads from the pipe.
+TEST(Cli, pipes_are_refused_and_not_waited_for) {
+  Folder folder;
+  std::string pipe = folder.file("pipe"), graph = folder.file("f.fgir", kGraph);
+  std::string key = folder.file("key", "0123456789abcdef0123456789abcdef");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  ASSERT_EQ(chmod(key.c_str(), 0600), 0);
+  std::string settings = "env FOREGRAD_CACHE_DIR=" + folder.file("cache") +
+                         " XDG_CONFIG_HOME=" + folder.file("config") + " timeout 60 ";
+  for (const std::string& arguments :
+       {"explain " + pipe, "explain " + graph + " -o " + pipe,
+        "cache import " + pipe + " --key " + key, "cache export " + pipe + " --key " + key,
+        "cache export " + folder.file("bundle") + " --key " + pipe, "train --text " + pipe,
+        "train --resume " + pipe, "train --out " + pipe}) {
+    Outcome outcome = run_command(settings + FOREGRAD_CLI + " " + arguments);
+    EXPECT_EQ(outcome.status, 1) << arguments << ": " << outcome.output;
+    EXPECT_EQ(outcome.output.find("foregrad: "), 0u) << outcome.output;
+  }
+  Outcome traced = run_command(settings + "env FOREGRAD_TRACE=" + pipe + " " + FOREGRAD_CLI +
+                               " explain " + graph);
+  EXPECT_EQ(traced.status, 0) << traced.output;
+  EXPECT_NE(traced.output.find("FOREGRAD_TRACE: the file '" + pipe + "' cannot be opened"),
+            std::string::npos)
+      << traced.output;
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
+}
+
+TEST(Cli, what_a_file_is_called_and_holds_steers_no_terminal) {
+  Folder folder;
+  std::string name = folder.file("\x1b[2Jname", "graph(\x1b[31m");
+  Outcome outcome = foregrad("explain '" + name + "'");
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.output.find("\\x1b[2Jname: graph text"), std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find('\x1b'), std::string::npos) << outcome.output;
 }

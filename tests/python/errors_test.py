@@ -223,3 +223,58 @@ def test_only_subclasses_of_tensor_are_made(call, run_program):
         else:
             raise AssertionError("no error")
     """)
+
+
+# No UTF-8 can spell it; Python's names of files may hold it.
+LONE = "a\udc80b"
+ODD_TEXTS = {
+    "an option": (lambda: fg.nn.functional.mse_loss(x, x, reduction=LONE), ValueError, "a\\x80b"),
+    "an equation": (lambda: fg.einsum(LONE, x), RuntimeError, "einsum"),
+    "a device": (lambda: fg.ones(2, device=LONE), RuntimeError, "a\\x80b"),
+    "a keyword": (lambda: fg.ones(2, **{LONE: 1}), TypeError, "unexpected keyword argument"),
+    "an attribute": (lambda: getattr(x, LONE), AttributeError, "has no attribute"),
+    "an attribute of a node": (lambda: getattr(fg.ones(1, requires_grad=True).exp().grad_fn, LONE),
+                               AttributeError, "has no attribute"),
+    "a backend": (lambda: fg.compile(lambda x: x, backend=LONE)(x), Exception, "a\\x80b"),
+    "a graph": (lambda: fg._C.Graph(LONE), Exception, "a\\x80b"),
+}
+
+
+@pytest.mark.parametrize("name", ODD_TEXTS)
+def test_a_text_that_is_no_utf_8_is_refused_with_a_sentence(name):
+    call, kind, part = ODD_TEXTS[name]
+    with pytest.raises(kind) as caught:
+        call()
+    assert part in str(caught.value) and "basic_string" not in str(caught.value)
+    assert "incompatible function arguments" not in str(caught.value)
+
+
+def test_a_program_in_a_file_whose_name_is_no_utf_8_is_compiled():
+    names = {}
+    exec(compile("def f(x, table):\n    return x * 2 + table['t']\n", LONE, "exec"), names)
+    compiled = fg.compile(names["f"], fullgraph=True)
+    assert compiled(x, {"t": x}).tolist() == (x * 3).tolist()
+    assert "a\\x80b:2" in compiled.explain()
+
+
+def optimizer_with(state):
+    parameter = fg.ones(2, requires_grad=True)
+    parameter.grad = fg.ones(2)
+    optimizer = fg.optim.AdamW([parameter])
+    optimizer.state[parameter] = state
+    return optimizer
+
+
+@pytest.mark.parametrize("state, kind, text", [
+    ({"step": "x"}, TypeError, "must be real number, not str"),
+    ({"step": fg.ones(()), "exp_avg": 3}, TypeError,
+     "AdamW: the state 'exp_avg' is a int; expected a Tensor")])
+def test_a_state_that_is_no_tensor_is_refused_with_a_sentence(state, kind, text):
+    with pytest.raises(kind, match=text):
+        optimizer_with(state).step()
+
+
+def test_more_repeats_than_memory_are_refused_with_a_sentence():
+    for repeats in [[2**62, 2**62], [2**60], [2**48, 1]]:
+        with pytest.raises(RuntimeError, match="repeat_interleave: repeats are more than 2.48"):
+            fg.repeat_interleave(fg.ones(len(repeats)), fg.tensor(repeats))

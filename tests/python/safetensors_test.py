@@ -108,6 +108,93 @@ def test_wrong_files_are_refused_with_a_sentence(tmp_path):
             safetensors.load_file(path)
 
 
+def test_many_names_take_linear_time(tmp_path, run_program):
+    path = tmp_path / "file"
+    count = 200_000  # minutes, if each name were looked for among all
+    entry = {"dtype": "U8", "shape": [1], "data_offsets": [0, 1]}
+    header = {f"layer.{i}.weight": {**entry, "data_offsets": [i, i + 1]} for i in range(count)}
+    path.write_bytes(file_of(header, bytes(count)))
+    run_program(f"""
+        from foregrad import safetensors
+        with safetensors.safe_open({str(path)!r}) as file:
+            assert len(file.keys()) == {count} and file.keys()[-1] == "layer.{count - 1}.weight"
+            one = file.get_tensor("layer.5.weight")
+        tensors = {{f"layer.{{i}}.weight": one for i in range({count})}}
+        assert len(safetensors.save(tensors)) > {count * 60}
+    """)
+
+
+def test_empty_tensors_come_in_the_order_of_the_file():
+    entry = {"dtype": "F32", "shape": [0], "data_offsets": [0, 0]}
+    names = ["z", "a", "m", "b"]
+    assert list(safetensors.load(file_of({name: entry for name in names}))) == names
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "device", "folder"])
+def test_what_is_no_plain_file_is_refused_at_once(kind, tmp_path, run_program):
+    path = tmp_path / "file"
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "socket":
+        import socket
+        socket.socket(socket.AF_UNIX).bind(str(path))
+    elif kind == "folder":
+        path.mkdir()
+    else:
+        path = "/dev/zero"
+    run_program(f"""
+        import foregrad as fg
+        from foregrad import safetensors
+        for read in [fg.load, safetensors.load_file, safetensors.safe_open]:
+            try:
+                read({str(path)!r})
+            except ValueError as error:
+                assert "is no regular file" in str(error), error
+            else:
+                raise AssertionError("it was read")
+    """)
+
+
+def test_saving_to_a_pipe_that_no_program_reads_is_an_error_and_no_wait(tmp_path, run_program):
+    os.mkfifo(tmp_path / "pipe")
+    run_program(f"""
+        import foregrad as fg
+        compiled = fg.compile(lambda x: x * 2)
+        compiled(fg.ones(2))
+        for write, kind, text in [
+                (lambda path: fg.save(fg.ones(2), path), RuntimeError, "no program reads"),
+                (compiled.explain, OSError, "No such device")]:
+            try:
+                write({str(tmp_path / "pipe")!r})
+            except kind as error:
+                assert text in str(error), error
+            else:
+                raise AssertionError("it was written")
+        fg.save(fg.ones(2), "/dev/null")
+    """)
+    assert (tmp_path / "pipe").is_fifo() and not os.path.isfile("/dev/null")
+
+
+def test_names_of_files_may_be_of_any_bytes(tmp_path):
+    for name in [b"a\xff b", "gr\u00fc\u00df", "a\udc80b", "n" * 255]:
+        path = os.path.join(os.fsencode(tmp_path), os.fsencode(name))
+        for given in [path, os.fsdecode(path)]:
+            fg.save({"x": fg.ones(1)}, given)
+            assert fg.load(given)["x"].item() == 1
+            assert safetensors.load_file(given)
+        with open(path, "wb"):
+            pass
+        with pytest.raises(ValueError, match="0 bytes are too few"):
+            fg.load(path)
+    with pytest.raises(ValueError, match="null byte"):
+        fg.save(fg.ones(1), str(tmp_path / "a\0b"))
+    assert not (tmp_path / "a").exists()
+    with pytest.raises(ValueError, match="is no valid UTF-8"):
+        safetensors.save({"a\udc80": fg.ones(1)})
+    with pytest.raises(ValueError, match="is no valid UTF-8"):
+        safetensors.save({"a": fg.ones(1)}, {"b": "\udc80"})
+
+
 def test_mutated_files_are_read_or_refused(tmp_path):
     good, path = safetensors.save(tensors(), {"a": "b"}), tmp_path / "file"
     draw, refused = random.Random(3), 0

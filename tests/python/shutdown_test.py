@@ -77,6 +77,85 @@ PROGRAMS = {
         threading.Thread(target=work, daemon=True).start()
         time.sleep(0.2)
     """,
+    "daemon threads that compile": """
+        import threading, time
+
+        def work(i):
+            for n in range(10**9):
+                f = fg.compile(lambda x, n=n: ((x * n).exp() + i).sum())
+                f(fg.ones(50, requires_grad=True)).backward()
+
+        for i in range(3):
+            threading.Thread(target=work, args=(i,), daemon=True).start()
+        time.sleep(0.4)
+    """,
+    "a daemon thread whose function is being captured": """
+        import threading, time
+        begun = threading.Event()
+
+        def endless(x):
+            begun.set()
+            while True:
+                x = x * 1.5
+
+        threading.Thread(target=lambda: fg.compile(endless)(fg.ones(3)), daemon=True).start()
+        begun.wait()
+    """,
+    "a daemon thread that catches everything while it is captured": """
+        import threading, time
+        begun = threading.Event()
+
+        def endless(x):
+            for _ in range(20):
+                try:
+                    begun.set()
+                    while True:
+                        x = x * 1.5
+                except BaseException:
+                    pass
+
+        threading.Thread(target=lambda: fg.compile(endless)(fg.ones(3)), daemon=True).start()
+        begun.wait()
+    """,
+    "daemon threads in hooks and custom functions": """
+        import threading, time
+
+        class Busy(fg.autograd.Function):
+            @staticmethod
+            def forward(ctx, x):
+                for _ in range(10000): pass
+                return x * 2
+
+            @staticmethod
+            def backward(ctx, grad):
+                for _ in range(10000): pass
+                return grad
+
+        def work():
+            x = fg.ones(10, requires_grad=True)
+            x.register_hook(lambda g: [g * i for i in range(50)][1])
+            x.register_post_accumulate_grad_hook(lambda t: list(range(10000)) and None)
+            while True:
+                with fg.autograd.graph.saved_tensors_hooks(lambda t: [t], lambda p: p[0]):
+                    Busy.apply(x.exp()).sum().backward()
+
+        for _ in range(3):
+            threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.4)
+    """,
+    "a daemon thread in a child of fork": """
+        import os, threading, time
+
+        def work():
+            for n in range(10**9):
+                fg.compile(lambda x, n=n: (x * n).exp())(fg.ones(50))
+
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+        child = os.fork()
+        if child:
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    """,
     "a thread that ended": """
         import threading
         kept = []

@@ -1,6 +1,7 @@
 """compile(): a function that captures itself on its first call and runs what it captured."""
 
 import functools
+import os
 import struct
 import sys
 import types
@@ -146,7 +147,10 @@ class Compiled:
         page = _C.explain(_name(self.function), note, versions)
         if path is None:
             return page
-        with open(path, "w", encoding="utf-8") as file:
+        # A pipe that no program reads is an error, not waited for.
+        with open(path, "w", encoding="utf-8",
+                  opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK, 0o666)) as file:
+            os.set_blocking(file.fileno(), True)
             file.write(page)
 
     def find(self, call):
