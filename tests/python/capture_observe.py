@@ -130,7 +130,8 @@ class Observation:
             kind = f"raised {type(error).__name__}"
             if "would miss" in str(error):
                 kind = MISSES
-            elif re.search("a backward (or a hook|uses a tensor that the forward did not)", str(error)):
+            elif re.search("a backward (or a hook|uses a tensor that the forward did not)",
+                           str(error)):
                 kind = STOPS
             self.see(label, kind)
             return None
