@@ -37,8 +37,6 @@ _Ints = int | Sequence[int]
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
              "lshift", "rshift")
 COMPARISONS = ("eq", "ne", "lt", "le", "gt", "ge")
-# Calls that Python adds to those of the table.
-EXTRA = {name: ["unbiased: _bool"] for name in ("var", "std")}
 
 
 def import_package(module):
@@ -116,15 +114,11 @@ class Stubs:
         return render(name, python_functions.signatures_of(value, method))
 
     def _open(self, name, function, method):
-        """A Python function that passes *args on: the table's signatures and what it adds."""
+        """A Python function that passes *args on: the table's signatures, and `inplace`."""
         found = self.signatures.of(name, method)
         if "inplace" in inspect.signature(function).parameters:
             for signature in found:
                 signature.keywords.append("inplace: _bool = False")
-        if name in EXTRA:
-            first = "self" if method else "input: Tensor"
-            more = type(found[0])("Tensor", found[0].documentation, [], [first, *EXTRA[name]])
-            found.append(more)
         return found
 
     def add_missing(self, tree, owner, method=False):

@@ -1,13 +1,12 @@
 """Tensors from Python data, and what only Python can spell."""
 
-import builtins
 import warnings
 
 from foregrad import _C
 from foregrad._types import device as _device
 
-__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor", "var",
-           "std", "var_mean", "std_mean", "einsum", "result_type", "broadcast_tensors", "meshgrid",
+__all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor",
+           "einsum", "result_type", "broadcast_tensors", "meshgrid",
            "norm", "nonzero", "where", "numel", "is_floating_point", "linspace", "logspace",
            "narrow"]
 
@@ -74,48 +73,6 @@ def scalar_tensor(s, *, dtype=None, device=None, requires_grad=False):
     """A zero-dim tensor."""
     dtype = dtype or _C.get_default_dtype()
     return tensor(s, dtype=dtype, device=device, requires_grad=requires_grad)
-
-
-def _unbiased(name):
-    function = getattr(_C._functions, name)
-
-    def call(input, *args, **kwargs):
-        if "unbiased" in kwargs and not args and "dim" not in kwargs:
-            kwargs["correction"] = builtins.int(kwargs.pop("unbiased"))
-        elif len(args) == 1 and isinstance(args[0], builtins.bool):
-            args, kwargs["correction"] = (), builtins.int(args[0])
-        return function(input, *args, **kwargs)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    return call
-
-
-def _with_mean(name):
-    function = getattr(_C._functions, name)
-
-    def call(input, *args, **kwargs):
-        """Both, with `unbiased` as first argument, behind the dimensions or by name."""
-        flags = [i for i, arg in enumerate(args) if isinstance(arg, builtins.bool)]
-        if "unbiased" in kwargs:
-            kwargs["correction"] = builtins.int(kwargs.pop("unbiased"))
-        elif flags:
-            first = flags[0]
-            kwargs["correction"] = builtins.int(args[first])
-            if len(args) > first + 1:
-                kwargs["keepdim"] = args[first + 1]
-            args = args[:first] + args[first + 2:]
-        return function(input, *args, **kwargs)
-
-    call.__name__ = call.__qualname__ = name
-    call.__doc__ = function.__doc__
-    return call
-
-
-var = _unbiased("var")
-std = _unbiased("std")
-var_mean = _with_mean("var_mean")
-std_mean = _with_mean("std_mean")
 
 
 def result_type(tensor1, tensor2):

@@ -485,20 +485,6 @@ def __reduce_ex__(self, protocol):
 # ---- the rest of PyTorch's spellings
 
 @_method
-def var(self, *args, **kwargs):
-    from foregrad._creation import var as call
-
-    return call(self, *args, **kwargs)
-
-
-@_method
-def std(self, *args, **kwargs):
-    from foregrad._creation import std as call
-
-    return call(self, *args, **kwargs)
-
-
-@_method
 def norm(self, p="fro", dim=None, keepdim=False, dtype=None):
     from foregrad._creation import norm as call
 

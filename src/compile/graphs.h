@@ -23,12 +23,14 @@ ir::Graph joint(const TensorFunction& function, const Tensors& arguments);
 struct AotOptions {
   compiler::Backend fw_compiler{}, bw_compiler{};  // none: the interpreter
   compiler::Partition partition{};                 // none: save what the backward reads
+  compiler::Backend inference_compiler{};  // of calls that are not recorded; none: fw_compiler
 };
 // As compile, but what cannot be captured is an error.
 template <class F>
 compiler::CompiledFunction<std::decay_t<F>> aot_function(F&& function, AotOptions options = {}) {
   compiler::KernelOptions kernel{std::move(options.fw_compiler), std::move(options.bw_compiler),
                                  std::move(options.partition)};
+  kernel.inference = std::move(options.inference_compiler);
   return {std::forward<F>(function),
           compiler::make_versions({.fullgraph = true}, std::move(kernel))};
 }

@@ -16,7 +16,6 @@ using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& 
 
 struct KernelOptions {
   Backend forward{}, backward{};     // none: compile_default
-  Backend inference{};               // of a forward that is not recorded; none: forward
   Partition partition{};             // none: save what the backward reads
   bool passes = true;                // false: graphs reach the back ends as they were captured
   bool native = false;               // without back ends: native code or an error
@@ -24,6 +23,7 @@ struct KernelOptions {
   std::string partition_name{};      // by which the cache may know a partition of its own
   std::string about{};               // what was known of the call, for the key of the cache
   Callback<std::string()> guards{};  // the same for people
+  Backend inference{};               // of a forward that is not recorded; none: forward
 };
 
 class KernelNode;

@@ -70,7 +70,7 @@ class Slicer {
   }
   void select(int64_t index) {
     Dim size = result_.part.sizes()[dim_];
-    if (Dim(index) < -size || Dim(index) >= size) {
+    if (Dim::bound(index) < -size || Dim::bound(index) >= size) {
       fail(ErrorKind::index, "index: index {} is out of bounds for dimension {} with size {}",
            index, source_dim_, size.text());
     }

