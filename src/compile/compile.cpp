@@ -187,7 +187,7 @@ class Versions {
   // since. Such a function is traced again at some calls, and captured again if it changed.
   bool is_outdated(Entry& entry, const Different& different, const Tensors& parameters,
                    const FlatBody& body) {
-    if (!kernel_.remember_trace || !entry.is_due()) return false;
+    if (!kernel_.remember_trace || options_.check || !entry.is_due()) return false;
     auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
     try {
       if (entry.version->is_current(flat, different.tensors, trace_options(parameters),

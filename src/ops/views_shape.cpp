@@ -55,9 +55,9 @@ Dims complete_sizes(const Tensor& self, const Dims& wanted, const char* who) {
 
 // Strides that show the same elements under other sizes, if there are any.
 std::optional<Dims> strides_for(const Tensor& self, const Dims& sizes) {
-  if (self.is_contiguous()) return contiguous_strides(sizes);
-  if (self.impl()->numel == 0) {
-    return sizes == self.sizes() ? self.strides() : contiguous_strides(sizes);
+  if (self.is_contiguous()) {  // a tensor without elements is, whatever its strides
+    bool unchanged = self.impl()->numel == 0 && sizes == self.sizes();
+    return unchanged ? self.strides() : contiguous_strides(sizes);
   }
   const Dims &old_sizes = self.sizes(), &old_strides = self.strides();
   Dims strides(sizes.size(), 1);

@@ -45,8 +45,8 @@ TEST(Arguments, undefined_tensors_are_refused_by_name) {
             "add: argument 'self' (position 1) must be a tensor but got an undefined one");
   EXPECT_EQ(error_of([&] { exp(nothing); }),
             "exp: argument 'self' (position 1) must be a tensor but got an undefined one");
-  EXPECT_EQ(error_of([&] { cat({x, nothing}); }),
-            "cat: argument 'tensors' (position 1) must be a tensor but got an undefined one");
+  EXPECT_EQ(error_of([&] { stack({x, nothing}); }),
+            "stack: argument 'tensors' (position 1) must be a tensor but got an undefined one");
   EXPECT_EQ(layer_norm(x, {2}, nothing).numel(), 2) << "optional ones may be undefined";
 }
 
