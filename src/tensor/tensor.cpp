@@ -257,8 +257,7 @@ static void each_element(const TensorImpl& impl, F f) {
 }
 
 template <class T>
-  requires std::is_arithmetic_v<T>
-std::vector<T> Tensor::to_vector() const {
+std::vector<T> Tensor::elements() const {
   check_defined("to_vector");
   check_known();
   std::vector<T> out;
@@ -275,23 +274,23 @@ std::vector<T> Tensor::to_vector() const {
   });
   return out;
 }
-#define FG_TO_VECTOR(T) template std::vector<T> Tensor::to_vector<T>() const;
-FG_TO_VECTOR(bool)
-FG_TO_VECTOR(char)
-FG_TO_VECTOR(signed char)
-FG_TO_VECTOR(unsigned char)
-FG_TO_VECTOR(short)
-FG_TO_VECTOR(unsigned short)
-FG_TO_VECTOR(int)
-FG_TO_VECTOR(unsigned)
-FG_TO_VECTOR(long)
-FG_TO_VECTOR(unsigned long)
-FG_TO_VECTOR(long long)
-FG_TO_VECTOR(unsigned long long)
-FG_TO_VECTOR(float)
-FG_TO_VECTOR(double)
-FG_TO_VECTOR(long double)
-#undef FG_TO_VECTOR
+#define FG_ELEMENTS(T) template std::vector<T> Tensor::elements<T>() const;
+FG_ELEMENTS(bool)
+FG_ELEMENTS(char)
+FG_ELEMENTS(signed char)
+FG_ELEMENTS(unsigned char)
+FG_ELEMENTS(short)
+FG_ELEMENTS(unsigned short)
+FG_ELEMENTS(int)
+FG_ELEMENTS(unsigned)
+FG_ELEMENTS(long)
+FG_ELEMENTS(unsigned long)
+FG_ELEMENTS(long long)
+FG_ELEMENTS(unsigned long long)
+FG_ELEMENTS(float)
+FG_ELEMENTS(double)
+FG_ELEMENTS(long double)
+#undef FG_ELEMENTS
 
 // The dtype of numbers that were written without one; as in Python, int32 and float64 are not kept.
 static DType natural_dtype(DType written) {
@@ -300,8 +299,7 @@ static DType natural_dtype(DType written) {
 }
 
 template <class T>
-  requires requires { DTypeOf<T>::value; }
-Tensor tensor(const std::vector<T>& values, OptDType dtype) {
+Tensor tensor_of(const std::vector<T>& values, OptDType dtype) {
   Tensor result = empty_tensor({static_cast<int64_t>(values.size())},
                                dtype.value_or(natural_dtype(DTypeOf<T>::value)));
   visit(result.dtype(), [&](auto zero) {
@@ -316,16 +314,16 @@ Tensor tensor(const std::vector<T>& values, OptDType dtype) {
   });
   return result;
 }
-template Tensor tensor(const std::vector<bool>&, OptDType);
-template Tensor tensor(const std::vector<uint8_t>&, OptDType);
-template Tensor tensor(const std::vector<int8_t>&, OptDType);
-template Tensor tensor(const std::vector<int16_t>&, OptDType);
-template Tensor tensor(const std::vector<int32_t>&, OptDType);
-template Tensor tensor(const std::vector<int64_t>&, OptDType);
-template Tensor tensor(const std::vector<float>&, OptDType);
-template Tensor tensor(const std::vector<double>&, OptDType);
-template Tensor tensor(const std::vector<Half>&, OptDType);
-template Tensor tensor(const std::vector<BFloat16>&, OptDType);
+template Tensor tensor_of(const std::vector<bool>&, OptDType);
+template Tensor tensor_of(const std::vector<uint8_t>&, OptDType);
+template Tensor tensor_of(const std::vector<int8_t>&, OptDType);
+template Tensor tensor_of(const std::vector<int16_t>&, OptDType);
+template Tensor tensor_of(const std::vector<int32_t>&, OptDType);
+template Tensor tensor_of(const std::vector<int64_t>&, OptDType);
+template Tensor tensor_of(const std::vector<float>&, OptDType);
+template Tensor tensor_of(const std::vector<double>&, OptDType);
+template Tensor tensor_of(const std::vector<Half>&, OptDType);
+template Tensor tensor_of(const std::vector<BFloat16>&, OptDType);
 
 // Sizes and numbers of nested braces; every list of one depth must be equally long.
 static void flatten(const TensorData& data, size_t depth, Dims& sizes,

@@ -110,7 +110,9 @@ class Tensor {
   }
   template <class T>
     requires std::is_arithmetic_v<T>
-  std::vector<T> to_vector() const;  // elements in logical order, converted
+  std::vector<T> to_vector() const {  // elements in logical order, converted
+    return elements<T>();
+  }
   uint32_t _version() const;
   size_t use_count() const { return impl_ ? impl_->use_count() : 0; }
 
@@ -160,6 +162,9 @@ class Tensor {
   Tensor& itself() const { return const_cast<Tensor&>(*this); }
   void check_element_type(DType dtype) const;
   bool autograd_requires_grad() const;
+  // Without a constraint, which compilers write into the names of functions in different ways.
+  template <class T>
+  std::vector<T> elements() const;
 
   Ref<TensorImpl> impl_;
 };
@@ -241,8 +246,12 @@ struct TensorData {
 };
 Tensor tensor(const TensorData& data, OptDType dtype = {});
 template <class T>
+Tensor tensor_of(const std::vector<T>& values, OptDType dtype);
+template <class T>
   requires requires { DTypeOf<T>::value; }
-Tensor tensor(const std::vector<T>& values, OptDType dtype = {});
+Tensor tensor(const std::vector<T>& values, OptDType dtype = {}) {
+  return tensor_of(values, dtype);
+}
 
 template <std::same_as<TensorOptions> Options>
 Tensor tensor(const TensorData& data, Options options) {
