@@ -23,7 +23,7 @@ def _property(function):
 # ---- construction
 
 def _new_tensor(cls, *args, **kwargs):
-    """What Tensor(...) makes."""
+    """The tensor that Tensor(...) makes."""
     if kwargs.get("device") is not None and args and isinstance(args[0], Tensor):
         raise RuntimeError("Tensor(tensor, device=...) is not supported; use foregrad.as_tensor")
     result = construct(args, kwargs)

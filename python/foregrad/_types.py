@@ -82,13 +82,13 @@ class device:
 
 
 def set_default_device(device):
-    """Where new tensors are made: the cpu, also for None."""
+    """Sets the device of new tensors: the cpu, also for None."""
     if device is not None:
         _device(device)
 
 
 def get_default_device():
-    """Where new tensors are made."""
+    """The device of new tensors."""
     return _device("cpu")
 
 

@@ -136,12 +136,12 @@ def add_safe_globals(safe_globals):
 
 
 def get_safe_globals():
-    """What add_safe_globals() was given."""
+    """The classes and functions that add_safe_globals() was given."""
     return list(_trusted.values())
 
 
 def clear_safe_globals():
-    """Takes back what add_safe_globals() was given."""
+    """Takes back all that add_safe_globals() was given."""
     _trusted.clear()
 
 
@@ -161,7 +161,7 @@ class safe_globals(contextlib.ContextDecorator):
 
 
 def _harmless():
-    """What a file of tensors, containers and numbers is made of, by name."""
+    """The classes and functions of files of tensors, containers and numbers, by name."""
     from foregrad.nn import Buffer, Parameter
 
     things = [_rebuild, _C.Tensor, Parameter, Buffer, _C.Size, types.device,
@@ -269,7 +269,7 @@ def _read(f):
 
 
 def load(f, map_location=None, pickle_module=None, *, weights_only=True):
-    """What save() wrote; of another file of the format the tensors by name."""
+    """Reads a file of save(); of another file of the format the tensors by name."""
     if isinstance(map_location, (str, types.device)):
         types.device(map_location)
     if pickle_module not in (None, pickle):

@@ -1,4 +1,4 @@
-// What a custom function keeps between forward and backward under a name: any value. libtorch's
+// A value of any kind that a custom function keeps from forward to backward by name. libtorch's
 // names read the common ones; std::any_cast reads the rest.
 #pragma once
 

@@ -26,7 +26,7 @@ std::string temporary_name(const std::string& path) {
   return fmt::format("{}.{}-{}.tmp", path.substr(0, name + kLongestName), getpid(), count++);
 }
 
-// What a link leads to, whether it is there or not: the link stays.
+// Follows a link to its target, whether that is there or not: the link stays.
 std::string target_of(std::string path) {
   for (int links = 0; links <= kMostLinks; links++) {
     std::error_code none;

@@ -168,7 +168,7 @@ void find_saved(const Function& function, const Function::Out& out, Function& gr
   find_reads(function, saved, gradient);
 }
 
-// What eager code keeps for derivatives of any order.
+// Adds the values that eager code keeps for derivatives of any order.
 static void add_saved_values(const Function& function, std::vector<ir::ValueId>& values) {
   std::unordered_set<const autograd::Node*> nodes;
   for (const Function::Out& out : function.outputs) {
@@ -250,7 +250,7 @@ Tensors add_tangents(const Function& function, const Tangents& kinds, Function& 
   return tangents;
 }
 
-// What the user's code did to memory from before becomes inputs and outputs.
+// Makes inputs and outputs of memory from before that code of the user read or wrote.
 void add_touched(const Function& function, const std::vector<Tracer::Touched>& all,
                  Function& gradient) {
   for (const Tracer::Touched& one : all) {

@@ -36,7 +36,7 @@ struct Function {
   // Inputs of the function that its code reaches when it runs: after the tangents, they are inputs
   // once more, as they are then.
   std::vector<size_t> live{};
-  // What it writes to: after the gradients, new elements are outputs.
+  // Tensors that it writes to: after the gradients, their new elements are outputs.
   struct Write {
     size_t place;    // an input of the function, or after those a tangent
     uint32_t bumps;  // of the version; none: written through .data

@@ -23,7 +23,7 @@ class PointerTable {
   const Entry* find(const T* key) const { return const_cast<PointerTable*>(this)->find(key); }
   static constexpr Entry* end() { return nullptr; }
   size_t size() const { return entries_.size(); }
-  // Which of the entries a key has, counted from 0 in the order in which they came; size(): none.
+  // The place of a key's entry, from 0 in the order in which they came; size(): it has none.
   size_t place_of(const T* key) const {
     uint32_t place = slots_[slot_of(key)];
     return place == 0 ? entries_.size() : place - 1;

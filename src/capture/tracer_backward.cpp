@@ -1,4 +1,4 @@
-// What a backward does to memory that was there before it. A backward is traced once and runs many
+// Effects of a backward on memory that was there before it. A backward is traced once and runs many
 // times, so each of those effects is found here, put down, and undone in the trace.
 #include "autograd/meta.h"
 #include "base/fail.h"
@@ -86,8 +86,8 @@ Scope::Before& Scope::touch(const Storage* storage, Memory& memory) {
   return before;
 }
 
-// What was saved is compared by version when the backward runs; so is what it reaches by itself,
-// unless its elements are read anew.
+// Saved tensors are compared by version when the backward runs; so are tensors that it reaches by
+// itself, unless their elements are read anew.
 void Tracer::note_read(const Storage* storage, Memory& memory) {
   if (scope_->is_own(storage)) return;
   all_read_.insert(storage);

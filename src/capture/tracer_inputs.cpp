@@ -151,7 +151,7 @@ void Tracer::asked_outside(const Tensor& tensor, const char* what) const {
       what);
 }
 
-// What changes a tensor beside its elements.
+// Calls that change a tensor beside its elements.
 static bool is_change(std::string_view what) {
   for (const char* one : {"requires_grad_", "set_grad", "set_data", "detach_", "retain_grad",
                           "register_hook", "register_post_accumulate_grad_hook"}) {

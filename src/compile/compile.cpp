@@ -18,7 +18,7 @@ namespace {
 constexpr size_t kMostVersions = 8;
 
 using Conditions = std::vector<Callback<bool()>>;
-// Where the capture that runs on this thread collects what it depends on.
+// Collects the conditions of the capture that runs on this thread.
 thread_local Conditions* conditions_of_capture = nullptr;
 std::atomic<uint64_t> changes = 0;
 

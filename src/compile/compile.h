@@ -56,8 +56,8 @@ bool reads_numbers(const Versions& versions);
 // Whether a function is being captured on this thread: what it calls is part of it.
 bool is_capturing();
 
-// What a function reads while it is captured, beside tensors: it is captured again when `unchanged`
-// is false at a later call. Whoever changes such a thing says so.
+// Adds a condition to the function that is being captured: it is captured again when `unchanged` is
+// false at a later call. Code that changes such state calls something_changed().
 void depends_on(Callback<bool()> unchanged);
 void something_changed();
 

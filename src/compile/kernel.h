@@ -65,7 +65,7 @@ class Kernel : public Counted {
   // higher order, where the forward does not keep it anyway.
   bool holds(size_t i) const { return training_->held[i]; }
   bool holds_for_again(size_t i) const { return training_->again[i]; }
-  // Which of the values that the forward keeps an input is.
+  // The place of an input among the values that the forward keeps.
   std::optional<size_t> kept_place(size_t input) const;
   // Inputs that code of the user reaches in a backward: a call hands them to its node. Of those,
   // and of gradients that come (after the inputs), those that it writes to.

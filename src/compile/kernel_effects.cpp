@@ -1,4 +1,4 @@
-// What a backward does beside computing gradients, and what a call keeps for it.
+// Effects of a backward beside its gradients, and the tensors that a call keeps for it.
 #include <algorithm>
 
 #include "base/fail.h"
@@ -58,7 +58,7 @@ void Kernel::check_gradient(const Tensors& inputs) {
       "context, in an object or in a variable; pass that as a tensor");
 }
 
-// What is not known when the forward runs cannot be handed to the node of the call.
+// Refuses effects that were not known when the forward ran: its node has not got their tensors.
 void Kernel::take_effects(const Function& gradient, Backward& backward) const {
   auto has = [](const std::vector<size_t>& all, size_t one) {
     return std::find(all.begin(), all.end(), one) != all.end();

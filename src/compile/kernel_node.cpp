@@ -224,7 +224,7 @@ Tensors KernelNode::run(const Request& request, Tensors tangents, const Tensors&
   return results;
 }
 
-// Where an input is kept: by itself, or among what the forward saves.
+// An input as it was kept: by itself, or among the values that the forward saves.
 const autograd::SavedValue& KernelNode::saved_input(size_t i) const {
   const autograd::SavedValue& own = saved_inputs_[i];
   std::optional<size_t> kept;

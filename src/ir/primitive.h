@@ -48,7 +48,7 @@ struct PrimitiveInfo {
   const ParamsType* params = nullptr;
   // The shape rule: works on abstract tensors with symbolic sizes too.
   void (*infer)(Operands inputs, const void* params, Meta* outputs) = nullptr;
-  // What callers of the primitive see to, beyond the shape rule; asked of graphs that come as text.
+  // Demands that its callers meet, beyond the shape rule; checked for graphs that come as text.
   void (*require)(Operands inputs, const void* params) = nullptr;
   // The eager kernel; outputs are allocated as inferred. Views have none.
   void (*evaluate)(Operands inputs, const void* params, Tensor* outputs) = nullptr;

@@ -192,7 +192,7 @@ struct Signature {
   static TypeList<outline.returns[I]...> returns(std::index_sequence<I...>);
   template <size_t N>
   using First = decltype(arguments(std::make_index_sequence<N>()));  // of the arguments
-  // What stands before the dtype of a new tensor, without a generator.
+  // The arguments before the dtype of a new tensor, without a generator.
   using BeforeOptions = First<count - (dtype_follows_generator ? 2 : creates ? 1 : 0)>;
   using Result = typename ResultOf<decltype(returns(
       std::make_index_sequence<outline.return_count>()))>::Result;

@@ -56,7 +56,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   virtual void train(bool on = true);
   void eval() { train(false); }
-  // What a captured function does may depend on it: it is captured again for the other mode.
+  // The mode is a condition of a function that is captured: another one captures it again.
   bool is_training() const {
     if (modes.interpreter) [[unlikely]]
       note_reader();

@@ -200,7 +200,7 @@ void check_results(const Call& c, const Tensor& grad, const Tensor& out, const T
   }
 }
 
-// Of graphs from outside.
+// Demands of graphs that come as text.
 void require_mask(const Tensor& mask, const Tensor& key) {
   bool fits =
       !mask.defined() || (mask.dim() > 0 && mask.sizes().back() == key.sizes()[key.dim() - 2]);

@@ -52,7 +52,7 @@ void infer(Operands inputs, const BlockedConvParams& p, Meta* out) {
   if (p.blocked) out[0].sizes = kernels::block_sizes(out[0].sizes);
 }
 
-// Of graphs from outside.
+// Demands of graphs that come as text.
 bool has_blocks(const Dims& sizes) {
   return sizes.size() >= 4 && sizes.size() <= 6 && sizes.back() == kernels::channel_block();
 }

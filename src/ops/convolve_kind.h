@@ -27,7 +27,7 @@ Tensor convolve_weight(const ConvParams& params, const Tensor& y, const Tensor& 
 void infer_convolve(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
 void infer_convolve_input(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
 void infer_convolve_weight(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
-// What the functions see to, of graphs from outside.
+// Demands of graphs that come as text; the functions meet them.
 void require_convolve(ir::Operands inputs, const ConvParams& p);
 void require_convolve_input(ir::Operands inputs, const ConvParams& p);
 void require_convolve_weight(ir::Operands inputs, const ConvParams& p);

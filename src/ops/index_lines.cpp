@@ -81,7 +81,7 @@ size_t in_front_of_dim(const void* params, size_t) {
   return static_cast<size_t>(static_cast<const Params*>(params)->dim);
 }
 
-// Of graphs from outside.
+// Demands of graphs that come as text.
 void require_lines(const Dims& self, const Tensor& index, int64_t dim) {
   ops::demand(dim >= 0 && dim < std::max<int64_t>(static_cast<int64_t>(self.size()), 1) &&
                   index.dtype() == kInt64,

@@ -105,7 +105,7 @@ kernels::Rows rows_of(const Tensor& tensor, std::span<const Tensor> indices, con
           kernels::Offsets(after_sizes, after_strides)};
 }
 
-// Of graphs from outside: one index for each of some dimensions, in order.
+// Demands of graphs that come as text: one index for each of some dimensions, in order.
 void require_rows(const Dims& sizes, std::span<const Tensor> indices, const RowsParams& p) {
   bool usable = !indices.empty() && p.axes.size() == indices.size();
   auto rank = std::max<int64_t>(static_cast<int64_t>(sizes.size()), 1);

@@ -67,7 +67,7 @@ void evaluate_rows_backward(Operands inputs, const RowParams& p, Tensor* out) {
   kernels::normalize_rows_backward({grad, x, weight, mean, rstd, out[0], out[1], mean.numel(), n});
 }
 
-// Of graphs from outside: the parameters have a value per element of a row.
+// Demands of graphs that come as text: the parameters have a value per element of a row.
 void require_row(const Tensor& x, std::initializer_list<const Tensor*> parameters,
                  const RowParams& p) {
   ops::demand(p.count >= 0 && p.count <= x.dim() && is_floating(x.dtype()), "normalize_rows",

@@ -72,7 +72,7 @@ void evaluate_reduce(Operands inputs, const ReduceParams& p, Tensor* out) {
   reduce_to<reduction, mean>(self, axes, count, out[0]);
 }
 
-// Of graphs from outside: other dtypes are converted before they are summed.
+// Demands of graphs that come as text: other dtypes are converted before they are summed.
 template <Reduction reduction, bool mean>
 void require_summable(Operands inputs, const ReduceParams&) {
   constexpr bool kSums = reduction == Reduction::sum || reduction == Reduction::prod;

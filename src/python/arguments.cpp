@@ -21,7 +21,7 @@ static constexpr std::string_view kArithmetic = " add sub mul div floor_divide c
 static constexpr std::string_view kNumbersFirst =
     " remainder xlogy bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift ";
 
-// Where PyTorch has an overload for numbers; elsewhere a number is no tensor. Masks and indices
+// PyTorch has overloads for numbers here; elsewhere a number is no tensor. Masks and indices
 // never are numbers, nor is what a function mainly works on.
 static bool takes_number(std::string_view function, const ir::Argument& argument) {
   static constexpr std::string_view kOperands = " other exponent value min max src ";

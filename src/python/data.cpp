@@ -57,7 +57,7 @@ nb::dlpack::dtype dlpack_dtype(DType dtype) {
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * item_size(dtype)), 1};
 }
 
-// What __dlpack__ of an array gives, with or without a version; null where there is none.
+// Calls __dlpack__ of an array, with or without a version; null if it has none.
 nb::object call_dlpack(nb::handle array, bool versioned) {
   nb::object method = nb::getattr(array, "__dlpack__", nb::none());
   if (method.is_none()) return {};

@@ -25,7 +25,7 @@ void bind_hook_dictionary(autograd::NodeHooks& hooks, HookKind kind, int output,
 nb::object register_hook(autograd::NodeHooks& hooks, HookKind kind, int output,
                          nb::object function);
 
-// What a pack hook made of a saved tensor, with the function that gives the tensor back.
+// The result of a pack hook, with the function that gives the tensor back.
 struct Packed {
   Held value, unpack;
 };

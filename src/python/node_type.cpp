@@ -230,7 +230,7 @@ PyObject* node_getattr(PyObject* self, PyObject* name) {
   });
 }
 
-// What a node saved is not the user's to set, except on the context of a custom function.
+// Saved values of a node cannot be set, except on the context of a custom function.
 int node_setattr(PyObject* self, PyObject* name, PyObject* value) {
   std::string_view text = PyUnicode_AsUTF8(name);
   bool saved = text.starts_with("_saved_") || text.starts_with("_raw_saved_");
@@ -263,7 +263,7 @@ PyGetSetDef node_properties[] = {
     {"__dict__", PyObject_GenericGetDict, PyObject_GenericSetDict, nullptr, nullptr},
     {nullptr, nullptr, nullptr, nullptr, nullptr}};
 
-// What a saved value holds for Python: a pack hook's result with its unpack hook, or null.
+// The pack hook's result of a saved value with its unpack hook, or null.
 const Packed* packed_of(const SavedTensor& saved) {
   const std::any* packed = saved.value().packed();
   return packed ? std::any_cast<Packed>(packed) : nullptr;

@@ -14,7 +14,7 @@ namespace fg::python {
 // Sets the Python error for the C++ exception being handled.
 void set_error() noexcept;
 
-// What an Error of the cache in strict mode is in Python; borrowed.
+// The Python class of errors of the cache in strict mode; borrowed.
 PyObject* cache_error();
 
 // Calls f at the boundary to Python: an exception becomes a Python error and the result `failed`.

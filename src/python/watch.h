@@ -1,4 +1,4 @@
-// What runs while a function is captured: which C functions Python code calls, and which code.
+// Watches code that runs while a function is captured: the C functions that Python calls, and code.
 // A C function may read what no guard compares (a clock, a generator of random numbers, a file), so
 // one that is not known to be harmless ends the capture before it is called.
 #pragma once

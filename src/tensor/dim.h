@@ -107,7 +107,7 @@ class Dim {
   int64_t bits_;
 };
 
-// Where a number may stand, a size may too, in a program that uses the library.
+// A size may stand for a number in a program that uses the library.
 #ifdef FOREGRAD_LIBRARY
 template <class T>
 concept is_size = false;

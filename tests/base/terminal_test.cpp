@@ -31,7 +31,7 @@ TEST(Terminal, lines_of_the_log_are_such_texts) {
 
 namespace {
 
-// What a user is told of an exception of the standard library.
+// The sentence that a user gets for an exception of the standard library.
 template <class F>
 std::string told(const F& call) {
   try {

@@ -238,7 +238,7 @@ TEST(CacheFault, a_log_beside_a_folder_of_its_old_name_stays_small) {
   EXPECT_LT(std::filesystem::file_size(log), 10000u);
 }
 
-// What the system says at each step of storing. The program goes on, with what it compiled.
+// Errors of the system at each step of storing. The program goes on with its compiled code.
 TEST(CacheFault, every_call_that_a_broken_disk_refuses_is_counted_and_said_once) {
   struct Fault {
     std::initializer_list<long> calls;

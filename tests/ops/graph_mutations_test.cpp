@@ -24,7 +24,7 @@ constexpr const char* kNumbers[] = {"0",    "1",
 constexpr const char* kTypes[] = {"bool", "int64", "float16", "uint8", "float32"};
 constexpr size_t kMostBytes = 1 << 20;
 
-// What a child tells, in memory that both see: the text that it is at, and what was wrong.
+// The report of a child, in memory that both see: the text that it is at, and its findings.
 struct Told {
   char text[8192], wrong[1024];
 };

@@ -73,7 +73,7 @@ Arguments with_integer(const Arguments& arguments, const FunctionInfo& info, Pla
   return result;
 }
 
-// What a child tells, in memory that both see: the call that it is in, and what was wrong.
+// The report of a child, in memory that both see: the call that it is in, and its findings.
 struct Told {
   char call[512], wrong[4096];
 };

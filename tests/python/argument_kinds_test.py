@@ -1,4 +1,4 @@
-"""Which kinds of arguments a function takes, and the kind of error for the others: PyTorch's."""
+"""Functions take the kinds of arguments that PyTorch takes, and raise its errors for others."""
 
 import foregrad as fg
 import numpy as np

@@ -78,7 +78,7 @@ def first_difference(program, one, two):
 
 
 def until_error(one, two):
-    """What was seen before a backward failed that writes: how far it got is not known."""
+    """Observations before a backward failed that writes: how far it got is not known."""
     for i, ((label, value), (_, found)) in enumerate(zip(one, two)):
         if found is STOPS or found is MISSES:
             return one[:i], two[:i]

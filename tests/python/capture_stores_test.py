@@ -1,4 +1,4 @@
-"""What a function stores in attributes, dictionaries and lists is stored by captured code too."""
+"""Stores of a function into attributes, dictionaries and lists are made by captured code too."""
 
 import types
 import warnings

@@ -24,7 +24,7 @@ SKIPPED = {"save", "load", "compile", "set_num_threads", "set_default_dtype", "m
            "set_detect_anomaly", "set_deterministic_debug_mode", "use_deterministic_algorithms",
            "__class__", "__init_subclass__", "__subclasshook__", "__new__", "__init__",
            "load_cache_artifacts", "main"}
-# What only the library itself, or the standard library's, should ever see.
+# Texts for developers of the library, or of the standard library, that no user should see.
 FORBIDDEN = ("internal error", "std::", "vector::", "basic_", "bad_", "C++ exception", "_M_",
              "please report")
 

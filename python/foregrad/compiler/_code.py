@@ -1,4 +1,4 @@
-"""What the code of a function mentions: names, modules that it imports, and how it uses them."""
+"""Names that the code of a function mentions, modules that it imports, and how it uses them."""
 
 import opcode
 import sys

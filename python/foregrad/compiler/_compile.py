@@ -116,7 +116,7 @@ class Compiled:
 
     @property
     def options(self):
-        """What it was made with, beside the function."""
+        """The options that it was made with."""
         return {"fullgraph": self.fullgraph, "forward": self.forward, "backward": self.backward,
                 "partition": self.partition, "inference": self.inference}
 

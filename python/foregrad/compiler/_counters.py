@@ -1,4 +1,4 @@
-"""What functions did in this process."""
+"""Counters of captures, versions and eager calls in this process."""
 
 from foregrad import _C
 

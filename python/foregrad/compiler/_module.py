@@ -126,11 +126,11 @@ class CompiledObject:
 
 
 def _make(original, options):
-    """What was copied or pickled is captured anew."""
+    """A copy, or an unpickled one: it is captured anew."""
     return object_of(original, callable_of(Compiled(original, **options)))
 
 
 def object_of(original, compiled):
-    """What stands for an object with forward whose calls are captured."""
+    """The object that stands for one with forward; its calls are captured."""
     kind = OptimizedModule if isinstance(original, Module) else CompiledObject
     return kind(original, compiled)

@@ -252,7 +252,7 @@ class Snapshot:
             self._visit_object(value)
 
     def _visit_callable(self, value):
-        """What calls something else; False: it is none of those."""
+        """Follows a callable to the function that it calls; False: it is no such callable."""
         if isinstance(value, types.MethodType):
             self._queue.append(value.__func__)
             self._go_on(value.__self__, "self")
@@ -275,7 +275,7 @@ class Snapshot:
         return True
 
     def _visit_container(self, value):
-        """What has items, and may have attributes too; False: it is none of those."""
+        """Reads a container with its items; False: it is none."""
         if isinstance(value, (list, tuple, collections.deque)):
             self.originals.append((value, list(value)))
             if id(value) in self.grown:
@@ -309,7 +309,7 @@ class Snapshot:
         return True
 
     def _visit_logger(self, value):
-        """What decides whether it writes; to where is of no interest."""
+        """Reads the levels that decide whether a logger writes; to where is of no interest."""
         self._add("entry", value.manager.__dict__, "_disable")
         while value is not None:
             self._add("entry", value.__dict__, "level")
@@ -381,7 +381,7 @@ class Snapshot:
             self._note_variable("entry", variables, name)
 
     def _note_library(self, value):
-        """What Python's own library keeps for itself."""
+        """Notes an object that Python's own library keeps for itself."""
         if type(value).__module__.partition(".")[0] in LIBRARY_MODULES:
             self._library.add(id(value))
 

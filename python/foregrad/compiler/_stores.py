@@ -1,4 +1,4 @@
-"""What a function puts into attributes, dictionaries and lists: results that are stored again after
+"""Stores of a function into attributes, dictionaries and lists: results that are stored again after
 every call of captured code, as eager code would have done."""
 
 from operator import is_
@@ -28,7 +28,7 @@ _LAST, _VARIABLE = object(), object()  # a new item of a list; a Place
 
 
 def _stores_of(holder, before):
-    """What was stored in a container since; None: it was changed in another way."""
+    """The stores into a container since; None: it was changed in another way."""
     if isinstance(holder, list):
         same = all(old is new for old, new in zip(before, holder))
         if len(holder) < len(before):
@@ -74,9 +74,9 @@ def _containers(value, found):
 
 
 def take_stores(originals, variables, result):
-    """What a function stored while it was captured, in order; it is as before afterwards.
+    """Takes back, in order, the stores of a function that was captured, and returns them.
 
-    What cannot be stored again, in a container that is changed in other ways too, stays.
+    A store that cannot be repeated, in a container that is changed in other ways too, stays.
     """
     taken, seen = [], _containers(result, {id(holder) for holder, _ in originals})
     for holder, before in originals:
