@@ -8,6 +8,8 @@
 
 namespace fg {
 
+[[noreturn]] void fail_empty_callback();
+
 template <class Signature>
 class Callback;
 
@@ -20,7 +22,11 @@ class Callback<R(Args...)> {
              std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
   Callback(F&& f) : body_(make<std::decay_t<F>>(std::forward<F>(f))) {}  // NOLINT: as std::function
 
-  R operator()(Args... args) const { return body_->call(std::forward<Args>(args)...); }
+  R operator()(Args... args) const {
+    if (!body_) [[unlikely]]
+      fail_empty_callback();
+    return body_->call(std::forward<Args>(args)...);
+  }
   explicit operator bool() const { return static_cast<bool>(body_); }
   // The object of another language that this calls; null for C++ functions. A callable with a
   // method `face` names it.

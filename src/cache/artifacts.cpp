@@ -60,7 +60,10 @@ std::vector<std::string> load_artifacts(std::string_view bytes) {
   return keys;
 }
 
-FreshArtifacts::FreshArtifacts() : outer_(state()->exchange_recorded({})) {}
-FreshArtifacts::~FreshArtifacts() { state()->exchange_recorded(std::move(outer_)); }
+struct FreshArtifacts::Outer {
+  Recorded entries;
+};
+FreshArtifacts::FreshArtifacts() : outer_(new Outer{state()->exchange_recorded({})}) {}
+FreshArtifacts::~FreshArtifacts() { state()->exchange_recorded(std::move(outer_->entries)); }
 
 }  // namespace fg::cache

@@ -3,13 +3,13 @@
 // is counted, with its reason, and said once; in strict mode it is an Error.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/callback.h"
 #include "cache/config.h"
 #include "cache/entry.h"
 #include "cache/key.h"
@@ -28,7 +28,7 @@ void configure(const Config& config);
 Digest address_of(const Key& key);
 
 // Looks at an entry whose key is the right one: true takes it. (Guards on sizes.)
-using Accept = std::function<bool(const Entry&)>;
+using Accept = Callback<bool(const Entry&)>;
 // In memory, on this machine, on the remote server, in this order.
 std::optional<Entry> find(const Key& key, const Accept& accept = {});
 // Keeps it at once in memory and on this machine, and soon on the remote server.
@@ -72,7 +72,8 @@ class FreshArtifacts {
   FreshArtifacts& operator=(const FreshArtifacts&) = delete;
 
  private:
-  std::set<std::pair<Digest, std::string>> outer_;
+  struct Outer;
+  std::unique_ptr<Outer> outer_;
 };
 
 }  // namespace fg::cache

@@ -2,12 +2,8 @@
 // tuples, pairs, maps and optionals, nested at will.
 #pragma once
 
-#include <array>
-#include <map>
-#include <optional>
 #include <string>
 #include <tuple>
-#include <unordered_map>
 
 #include "tensor/tensor.h"
 

@@ -108,7 +108,7 @@ struct Invoke<S, Body, R (*)(Args...)> {
   static void check_arguments(const std::decay_t<Args>&... args) {
     if constexpr (requires { Body::skips_undefined; }) return;
     [&]<size_t... I>(std::index_sequence<I...>) {
-      (check_argument<Sig::template type<I>>(args, I), ...);
+      (check_argument<type_at<Sig, I>>(args, I), ...);
     }(std::index_sequence_for<Args...>());
   }
 
@@ -168,13 +168,12 @@ struct Invoke<S, Body, R (*)(Args...)> {
     auto one = [&]<size_t J>(std::integral_constant<size_t, J>) {
       const Argument& argument = info.schema.arguments[J];
       if (J >= values.size() && argument.has_default) {
-        return default_of<Sig::template type<J>>(argument.default_text);
+        return default_of<type_at<Sig, J>>(argument.default_text);
       }
-      return unbox_argument<Sig::template type<J>>(J < values.size() ? values[J] : Value(),
-                                                   info.schema, J);
+      return unbox_argument<type_at<Sig, J>>(J < values.size() ? values[J] : Value(), info.schema,
+                                             J);
     };
-    return std::tuple<typename Sig::template Stored<I>...>{
-        one(std::integral_constant<size_t, I>{})...};
+    return std::tuple<StoredAt<Sig, I>...>{one(std::integral_constant<size_t, I>{})...};
   }
   template <Type type>
   static typename TypeOf<type>::Stored unbox_argument(const Value& value, const Schema& schema,

@@ -65,7 +65,7 @@ template <class S, Type... Given>
 struct OptionsCall<S, TypeList<Given...>> {
   template <std::same_as<TensorOptions> Options>
   Tensor operator()(typename TypeOf<Given>::Passed... args, Options options) const {
-    if constexpr (S::Sig::dtype_follows_generator)
+    if constexpr (S::Sig::makes == Makes::tensor_at_random)
       return S::call(args..., std::nullopt, options.dtype_opt())
           .requires_grad_(options.requires_grad());
     else
@@ -77,32 +77,44 @@ template <class S, template <class, class> class Form, class Sequence>
 struct CallsOf;
 template <class S, template <class, class> class Form, size_t... Optional>
 struct CallsOf<S, Form, std::index_sequence<Optional...>>
-    : Form<S, typename S::Sig::template First<S::Sig::required + Optional>>... {
-  using Form<S, typename S::Sig::template First<S::Sig::required + Optional>>::operator()...;
+    : Form<S, FirstOf<typename S::Sig, S::Sig::required + Optional>>... {
+  using Form<S, FirstOf<typename S::Sig, S::Sig::required + Optional>>::operator()...;
 };
 template <class S, template <class, class> class Form>
-struct CallsOf<S, Form, std::index_sequence<0>>
-    : Form<S, typename S::Sig::template First<S::Sig::count>> {};
+struct CallsOf<S, Form, std::index_sequence<0>> : Form<S, FirstOf<typename S::Sig, S::Sig::count>> {
+};
 template <class S, template <class, class> class Form>
 using Calls = CallsOf<S, Form, std::make_index_sequence<S::Sig::count - S::Sig::required + 1>>;
 
+// Functions that make a tensor have more calls; the others pay nothing for them.
 template <class S>
-struct AllCalls : Calls<S, Call> {};
-template <class S>
-  requires(S::Sig::creates && !S::Sig::dtype_follows_generator)
-struct AllCalls<S> : Calls<S, Call>, OptionsCall<S, typename S::Sig::BeforeOptions> {
+struct OptionsCalls : Calls<S, Call>, OptionsCall<S, FirstOf<typename S::Sig, S::Sig::count - 1>> {
   using Calls<S, Call>::operator();
-  using OptionsCall<S, typename S::Sig::BeforeOptions>::operator();
+  using OptionsCall<S, FirstOf<typename S::Sig, S::Sig::count - 1>>::operator();
+};
+template <class S, class Given = FirstOf<typename S::Sig, S::Sig::count - 2>>
+struct GeneratorCalls : Calls<S, Call>, OptionsCall<S, Given>, DTypeCall<S, Given> {
+  using Calls<S, Call>::operator();
+  using OptionsCall<S, Given>::operator();
+  using DTypeCall<S, Given>::operator();
+};
+template <Makes>
+struct CallsFor {
+  template <class S>
+  using Of = Calls<S, Call>;
+};
+template <>
+struct CallsFor<Makes::tensor> {
+  template <class S>
+  using Of = OptionsCalls<S>;
+};
+template <>
+struct CallsFor<Makes::tensor_at_random> {
+  template <class S>
+  using Of = GeneratorCalls<S>;
 };
 template <class S>
-  requires(S::Sig::dtype_follows_generator)
-struct AllCalls<S> : Calls<S, Call>,
-                     OptionsCall<S, typename S::Sig::BeforeOptions>,
-                     DTypeCall<S, typename S::Sig::BeforeOptions> {
-  using Calls<S, Call>::operator();
-  using OptionsCall<S, typename S::Sig::BeforeOptions>::operator();
-  using DTypeCall<S, typename S::Sig::BeforeOptions>::operator();
-};
+using AllCalls = typename CallsFor<S::Sig::makes>::template Of<S>;
 
 template <Text S>
 struct Single {};

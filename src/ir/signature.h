@@ -115,25 +115,6 @@ typename TypeOf<type>::Stored default_of(std::string_view text) {
   }
 }
 
-// The same for argument I of a schema; numbers are read at compile time.
-template <class Sig, size_t I>
-typename Sig::template Stored<I> default_at() {
-  constexpr std::string_view text = Sig::template default_text<I>;
-  constexpr Type type = Sig::template type<I>;
-  if constexpr (is_equal(text, "None") || is_equal(text, "[]")) {
-    return {};
-  } else if constexpr (type == Type::scalar || type == Type::integer || type == Type::dim ||
-                       type == Type::real) {
-    constexpr double number = parse_number(text);
-    if constexpr (type == Type::real || is_fractional(text))
-      return number;
-    else
-      return static_cast<int64_t>(number);
-  } else {
-    return default_of<type>(text);
-  }
-}
-
 // The types of some arguments or results. Functions of the same types share everything that is
 // derived from this.
 template <Type... T>
@@ -142,13 +123,23 @@ struct TypeList {
   template <class R>
   using Pointer = R (*)(typename TypeOf<T>::Passed...);
 };
-template <class T>
-struct ResultOf {
-  using Result = typename T::Tuple;
+template <class Sig, class Places>
+struct ArgumentTypes;
+template <class Sig, size_t... I>
+struct ArgumentTypes<Sig, std::index_sequence<I...>> {
+  using List = TypeList<Sig::outline.arguments[I]...>;
 };
-template <Type T>
-struct ResultOf<TypeList<T>> {
-  using Result = typename TypeOf<T>::Stored;
+template <class Sig, size_t N>
+using FirstOf = typename ArgumentTypes<Sig, std::make_index_sequence<N>>::List;
+template <class Sig, size_t count, class Places = std::make_index_sequence<count>>
+struct ResultTypes;
+template <class Sig, size_t count, size_t... I>
+struct ResultTypes<Sig, count, std::index_sequence<I...>> {
+  using Result = typename TypeList<Sig::outline.returns[I]...>::Tuple;
+};
+template <class Sig>
+struct ResultTypes<Sig, 1, std::index_sequence<0>> {
+  using Result = typename TypeOf<Sig::outline.returns[0]>::Stored;
 };
 
 // Functions that make a tensor like another one: "zeros_like(...", "new_full(...".
@@ -164,6 +155,18 @@ constexpr bool is_like_another(std::string_view schema) {
   return false;
 }
 
+// A function makes a new tensor when a dtype is the last of its arguments; one that draws its
+// elements has a generator before that.
+enum class Makes : uint8_t { nothing, tensor, tensor_at_random };
+constexpr Makes made_by(const Outline& outline, std::string_view schema) {
+  size_t last = outline.argument_count - 1;
+  if (outline.argument_count == 0 || outline.arguments[last] != Type::opt_dtype)
+    return Makes::nothing;
+  if (last > 0 && outline.arguments[last - 1] == Type::generator) return Makes::tensor_at_random;
+  return is_tensor_type(outline.arguments[0]) && !is_like_another(schema) ? Makes::nothing
+                                                                          : Makes::tensor;
+}
+
 // Everything compile-time about one schema. Other templates take this type, not the text: comparing
 // types is comparing addresses, comparing texts is not.
 template <Text S>
@@ -171,32 +174,37 @@ struct Signature {
   static constexpr Outline outline{S.view()};
   static constexpr std::string_view text = S.view();
   static constexpr size_t count = outline.argument_count, required = outline.required;
-  static constexpr bool dtype_follows_generator = count >= 2 &&
-                                                  outline.arguments[count - 2] == Type::generator &&
-                                                  outline.arguments[count - 1] == Type::opt_dtype;
-  static constexpr bool creates =
-      count >= 1 && outline.arguments[count - 1] == Type::opt_dtype &&
-      (!is_tensor_type(outline.arguments[0]) || is_like_another(S.view()));
+  static constexpr Makes makes = made_by(outline, S.view());
 
-  template <size_t I>
-  static constexpr Type type = outline.arguments[I];
-  template <size_t I>
-  using Stored = typename TypeOf<outline.arguments[I]>::Stored;
-  template <size_t I>
-  static constexpr std::string_view default_text{S.chars + outline.defaults[I].begin,
-                                                 outline.defaults[I].size};
-
-  template <size_t... I>
-  static TypeList<outline.arguments[I]...> arguments(std::index_sequence<I...>);
-  template <size_t... I>
-  static TypeList<outline.returns[I]...> returns(std::index_sequence<I...>);
-  template <size_t N>
-  using First = decltype(arguments(std::make_index_sequence<N>()));  // of the arguments
-  // The arguments before the dtype of a new tensor, without a generator.
-  using BeforeOptions = First<count - (dtype_follows_generator ? 2 : creates ? 1 : 0)>;
-  using Result = typename ResultOf<decltype(returns(
-      std::make_index_sequence<outline.return_count>()))>::Result;
-  using Entry = typename First<count>::template Pointer<Result>;
+  using Result = typename ResultTypes<Signature, outline.return_count>::Result;
+  using Entry = typename FirstOf<Signature, count>::template Pointer<Result>;
 };
+
+// What is asked of single arguments stands beside the signature: members would be made anew for
+// every schema in every file of a user.
+template <class Sig, size_t I>
+inline constexpr Type type_at = Sig::outline.arguments[I];
+template <class Sig, size_t I>
+using StoredAt = typename TypeOf<Sig::outline.arguments[I]>::Stored;
+
+// The default of argument I of a schema; numbers are read at compile time.
+template <class Sig, size_t I>
+StoredAt<Sig, I> default_at() {
+  constexpr Part part = Sig::outline.defaults[I];
+  constexpr std::string_view text(Sig::text.data() + part.begin, part.size);
+  constexpr Type type = type_at<Sig, I>;
+  if constexpr (is_equal(text, "None") || is_equal(text, "[]")) {
+    return {};
+  } else if constexpr (type == Type::scalar || type == Type::integer || type == Type::dim ||
+                       type == Type::real) {
+    constexpr double number = parse_number(text);
+    if constexpr (type == Type::real || is_fractional(text))
+      return number;
+    else
+      return static_cast<int64_t>(number);
+  } else {
+    return default_of<type>(text);
+  }
+}
 
 }  // namespace fg::ir

@@ -38,7 +38,7 @@ class SequentialImpl : public Module {
  private:
   [[noreturn]] static void fail_empty();
 
-  std::vector<std::function<Tensor(const Tensor&)>> calls_;  // the modules are kept as children
+  std::vector<Callback<Tensor(const Tensor&)>> calls_;  // the modules are kept as children
 };
 FG_MODULE(Sequential);
 
@@ -73,10 +73,10 @@ FG_MODULE(Dropout);
 
 // Any function of one tensor as a module: Functional([](const Tensor& x) { return x * 2; }).
 struct FunctionalImpl : Module {
-  explicit FunctionalImpl(std::function<Tensor(const Tensor&)> function)
+  explicit FunctionalImpl(Callback<Tensor(const Tensor&)> function)
       : function(std::move(function)) {}
   Tensor forward(const Tensor& input) const { return function(input); }
-  std::function<Tensor(const Tensor&)> function;
+  Callback<Tensor(const Tensor&)> function;
 };
 FG_MODULE(Functional);
 

@@ -1,6 +1,7 @@
 #include "nn/module.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "base/fail.h"
@@ -269,7 +270,7 @@ void Module::to(DType dtype) {
   for (const Tensor& buffer : buffers()) convert(buffer, dtype);
 }
 
-void Module::apply(const std::function<void(Module&)>& function) {
+void Module::apply(const Callback<void(Module&)>& function) {
   for (const auto& child : children_) {
     if (child.value()) child.value()->apply(function);
   }

@@ -11,9 +11,9 @@
 // A handle is a shared pointer that is made with its module: Net net; net->parameters(); net(x).
 #pragma once
 
-#include <functional>
 #include <memory>
 
+#include "base/callback.h"
 #include "nn/ordered_dict.h"
 #include "tensor/tensor.h"
 
@@ -65,7 +65,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void requires_grad_(bool on = true);
   void zero_grad(bool set_to_none = true);
   void to(DType dtype);  // floating parameters and buffers
-  void apply(const std::function<void(Module&)>& function);
+  void apply(const Callback<void(Module&)>& function);
 
   // What is captured for one mode does not fit the other.
   std::string capture_key() const;

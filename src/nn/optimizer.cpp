@@ -45,7 +45,7 @@ void Optimizer::step() {
   state_.advance(compiler::apply_rules(rules, std::move(gradients), {}).updated);
 }
 
-Tensor Optimizer::step(const std::function<Tensor()>& closure) {
+Tensor Optimizer::step(const Callback<Tensor()>& closure) {
   AutoGradMode with_gradients(true);
   Tensor loss = closure();
   step();

@@ -8,8 +8,7 @@
 // The formulas are those of fg::compile_step, which does all of it as one program: equal bits.
 #pragma once
 
-#include <functional>
-
+#include "base/callback.h"
 #include "compile/step.h"
 #include "nn/ordered_dict.h"
 
@@ -24,7 +23,7 @@ class Optimizer {
   // Updates the parameters that have a gradient.
   void step();
   // The closure computes the loss anew, with gradients.
-  Tensor step(const std::function<Tensor()>& closure);
+  Tensor step(const Callback<Tensor()>& closure);
 
   // Settings may be changed at any time.
   std::vector<ParameterGroup>& param_groups() { return state_.groups(); }
