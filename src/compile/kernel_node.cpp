@@ -12,8 +12,8 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
   for (size_t i = 0; i < inputs.size(); i++) {
     const capture::Function::In& in = kernel_->function().inputs[i];
     if (!in.needs_grad) continue;
-    // No edge to what no gradient reaches: nobody shall run this node for it.
-    bool reached = kernel_->reached()[next_edges().size()];
+    // No edge to what no gradient reaches: nobody shall run this node for it, unless it writes.
+    bool reached = kernel_->reached()[next_edges().size()] || !kernel_->written().empty();
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
   bool hooks = graph_counters.saved_tensor_hooks > 0;  // nobody compares versions then
@@ -282,6 +282,7 @@ Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
   Ref<KernelNode> made;
   Tensors results = gradient.call(inputs, known, seeds_, true, &made);
   if (!made) return results;
+  made->state_ = state_;
   for (size_t i : written) made->saved_inputs_[i].expect_version_of(saved_input(i));
   if (!again.through.empty()) {
     made->first_ = Ref<Node>::share(this);
@@ -328,6 +329,7 @@ Tensors KernelNode::apply(Tensors&& grads) {
   }
   if (tangents.empty()) return Tensors(next_edges().size());
   check_hooks_of_first();
+  if (state_) request.state = state_();
   for (size_t i = 0; i < next_edges().size(); i++) request.wanted.push_back(should_compute(i));
   return modes.grad_enabled ? run_again(request, std::move(tangents))
                             : run(request, std::move(tangents), given);

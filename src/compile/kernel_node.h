@@ -27,6 +27,9 @@ class KernelNode : public autograd::Node {
   // saved it, whatever was kept in fact. Inputs are watched, except for those that the call wrote.
   void watch_input(size_t i, const Tensor& input);
   void watch_outputs(const Tensors& outputs, const std::vector<size_t>& which);
+  // Asked before every run, where code of the user may read more than tensors: the number of the
+  // state in which those things are now. A backward is traced for each.
+  void ask_state(Callback<size_t()> state) { state_ = std::move(state); }
   // An input that code of the user reaches in the backward, as the caller has it.
   void hold_live(size_t i, Tensor input) { live_.emplace_back(i, std::move(input)); }
 
@@ -48,6 +51,7 @@ class KernelNode : public autograd::Node {
 
   Ref<Kernel> kernel_;
   Tensors seeds_;
+  Callback<size_t()> state_;
   std::vector<autograd::SavedValue> saved_, saved_inputs_;  // of the inputs those that are needed
   std::map<size_t, autograd::SavedValue> watched_;          // inputs, then outputs
   std::vector<std::pair<size_t, Tensor>> live_;

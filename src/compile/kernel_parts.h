@@ -16,6 +16,7 @@ namespace fg::compiler {
 struct Request {
   capture::Tangents tangents;
   std::vector<bool> wanted;  // of the inputs that need a gradient
+  size_t state = 0;          // of the things that code of the user reads when it is traced
   auto operator<=>(const Request&) const = default;
 };
 

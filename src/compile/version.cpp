@@ -380,8 +380,20 @@ void Version::hold_live(KernelNode& node, const Tensors& inputs) const {
   }
 }
 
-Tensors Version::call(const Tensors& inputs) {
-  if (plain_) return kernel_->call(inputs, {}, {}, records_);
+// Hooks may give back other elements of a saved input than code of the user finds in the tensor.
+void Version::check_live_apart() const {
+  kernel_->prepare(true);
+  for (size_t i : kernel_->live()) {
+    if (!kernel_->kept_place(i)) continue;
+    fail(
+        "compile: a backward or a hook of the function reaches an input that is saved, too, and "
+        "saved-tensor hooks may make two of it; call the compiled function outside of them");
+  }
+}
+
+Tensors Version::call(const Tensors& inputs, const Callback<size_t()>& state) {
+  if (plain_ && !state) return kernel_->call(inputs, {}, {}, records_);
+  if (records_ && graph_counters.saved_tensor_hooks > 0) check_live_apart();
   for (auto [input, bumps] : trace_->bumps) {
     for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
   }
@@ -396,6 +408,7 @@ Tensors Version::call(const Tensors& inputs) {
     if (node) node->watch_input(mutation.input, inputs[mutation.input]);
   }
   if (node) hold_live(*node, inputs);
+  if (node) node->ask_state(state);
   Tensors results = make_results(inputs, std::move(values));
   relate_views(inputs, results);
   std::vector<bool> done(outputs.size());

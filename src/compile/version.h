@@ -60,7 +60,8 @@ class Version {
   bool matches(const Tensors& inputs) const;
   std::string difference(const Tensors& inputs) const;
 
-  Tensors call(const Tensors& inputs);
+  // `state`: see KernelNode::ask_state.
+  Tensors call(const Tensors& inputs, const Callback<size_t()>& state = {});
   Kernel& kernel() const { return *kernel_; }
   std::string text() const;  // of the graph of its forward
   // Whether the gradient runs code of the user, which may read what it likes when it is traced.
@@ -85,6 +86,7 @@ class Version {
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void hold_live(KernelNode& node, const Tensors& inputs) const;
+  void check_live_apart() const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
   Tensors make_results(const Tensors& inputs, Tensors values) const;

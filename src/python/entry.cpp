@@ -31,6 +31,15 @@ std::vector<size_t> first_places(const Tensors& given, const Tensors& found) {
   return result;
 }
 
+// A Python function of nothing that gives a number.
+struct StateOfCall {
+  Held function;
+  size_t operator()() const {
+    WithLock lock;
+    return nb::cast<size_t>(function.object()());
+  }
+};
+
 }  // namespace
 
 Entry::Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const Tensors& given,
@@ -48,7 +57,7 @@ Entry::Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const
   for (const Tensor& tensor : found) guards_.emplace_back(tensor);
 }
 
-void Entry::finish(nb::object version, nb::object result, nb::object after) {
+void Entry::finish(nb::object version, nb::object result, nb::object after, nb::object state) {
   version_ = nb::cast<compiler::Version*>(version);
   version_object_ = std::move(version);
   for (const ir::Role& role : version_->lifted_roles()) {
@@ -58,6 +67,7 @@ void Entry::finish(nb::object version, nb::object result, nb::object after) {
   long_ = version_->is_long();
   result_ = std::move(result);
   after_ = std::move(after);
+  state_ = std::move(state);
 }
 
 bool Entry::fits(const Flat& flat) const {
@@ -109,9 +119,11 @@ bool Entry::matches(const Flat& flat, Tensors& inputs, Why* why) const {
 PyObject* Entry::call(const Tensors& inputs) const {
   compiler::count_call();
   Tensors results;
+  Callback<size_t()> state;
+  if (!state_.is_none()) state = StateOfCall{Held(state_.attr("of_call")())};
   {
     MayRelease released(long_);
-    results = version_->call(inputs);
+    results = version_->call(inputs, state);
   }
   if (single_) return wrap(results[0]);
   size_t next = 0;
@@ -124,7 +136,7 @@ PyObject* Entry::call(const Tensors& inputs) const {
 
 int Entry::traverse(visitproc visit, void* arg) const {
   for (const nb::object* held : std::initializer_list<const nb::object*>{
-           &key_, &reads_object_, &version_object_, &result_, &after_, &kept_}) {
+           &key_, &reads_object_, &version_object_, &result_, &after_, &state_, &kept_}) {
     Py_VISIT(held->ptr());
   }
   return 0;
@@ -132,7 +144,8 @@ int Entry::traverse(visitproc visit, void* arg) const {
 
 void Entry::clear() {
   version_ = nullptr;  // it fits no call any more
-  for (nb::object* held : {&reads_object_, &version_object_, &result_, &after_}) held->reset();
+  for (nb::object* held : {&reads_object_, &version_object_, &result_, &after_, &state_})
+    held->reset();
 }
 
 Entry* entry_of(PyObject* object) {
@@ -178,7 +191,8 @@ void add_entry(nb::module_& module) {
                                   tensors_of(given.ptr(), "a captured function"),
                                   tensors_of(found.ptr(), "a captured function"));
                })
-          .def("finish", &Entry::finish, nb::arg(), nb::arg().none(), nb::arg().none())
+          .def("finish", &Entry::finish, nb::arg(), nb::arg().none(), nb::arg().none(),
+               nb::arg().none())
           .def("look", look)
           .def("__call__",
                [](const Entry& self, nb::object inputs) {

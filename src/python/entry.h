@@ -16,8 +16,9 @@ class Entry {
   Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const Tensors& given,
         const Tensors& found);
   // After it: a result has `result_tensor` where a tensor was. `after`, unless None, is called with
-  // what was made of it and returns what the caller gets.
-  void finish(nb::object version, nb::object result, nb::object after);
+  // what was made of it and returns what the caller gets. `state`, unless None, tells what code of
+  // the user that runs in the backward reads: a BackwardState.
+  void finish(nb::object version, nb::object result, nb::object after, nb::object state);
 
   // Whether the arguments are of its kind, whatever is in them.
   bool fits(const Flat& flat) const;
@@ -45,7 +46,7 @@ class Entry {
   nb::object version_object_;
   compiler::Version* version_ = nullptr;
   std::vector<size_t> lifted_;  // which of the tensors that are read are inputs
-  nb::object result_, after_ = nb::none();
+  nb::object result_, after_ = nb::none(), state_ = nb::none();
   nb::list kept_;
   bool single_ = false, long_ = false;
 };

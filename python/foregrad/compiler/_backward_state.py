@@ -1,0 +1,77 @@
+"""What backwards and hooks of a captured function read when they run, beside tensors.
+
+Eager code reads it in the backward, which may be long after the forward. So a compiled backward is
+traced for a state of these things, and used again when they are in this state.
+"""
+
+from operator import is_
+
+from foregrad import _C
+
+_MOST = 64
+
+
+def _are_same(before, now):
+    return before is not None and now is not None and all(map(is_, before, now))
+
+
+class BackwardState:
+    """The states in which code that runs in a backward found what it reads, by number.
+
+    `reads` are those of a snapshot: (how, holder, key, what is expected, which). Numbers and texts
+    may be others; a tensor must be that of the call, and an object or container, of which the
+    snapshot does not know what else it holds, that of the capture.
+    """
+
+    def __init__(self, name, reads, is_value):
+        self._name, self._is_value = name, is_value
+        self._values, tensors, objects = [], [], []
+        for read in reads:
+            how, _, _, expected, value = read
+            if expected == "tensor":
+                tensors.append(read)
+            elif value is not _C.MISSING and (expected == "same"
+                                              or how in ("length", "keys", "misses")):
+                objects.append(read)
+            else:
+                self._values.append(read[:3])
+        self._tensors, self._objects = _C.Reads(tensors), _C.Reads(objects)
+        self._known = []  # values by the number of their state
+
+    def of_call(self):
+        """What tells the state of now, for the backward of a call that begins."""
+        tensors = self._tensors_now()
+        return lambda: self._now(tensors)
+
+    def _tensors_now(self):
+        try:
+            return self._tensors.again()[0]
+        except RuntimeError:  # something else is there
+            return None
+
+    def _now(self, tensors):
+        if not _are_same(tensors, self._tensors_now()):
+            self._refuse("a tensor was replaced by another one")
+        try:
+            self._objects.again()
+        except RuntimeError as error:
+            self._refuse(error)
+        for i, values in enumerate(self._known):
+            if values.hold():
+                return i
+        if len(self._known) == _MOST:
+            self._refuse(f"numbers or texts are in the {_MOST + 1}th state")
+        self._known.append(_C.Reads([self._as_now(*place) for place in self._values]))
+        return len(self._known) - 1
+
+    def _as_now(self, how, holder, key):
+        value = _C.read(how, holder, key)
+        if value is _C.MISSING:
+            return how, holder, key, "same", value
+        if not self._is_value(value):
+            self._refuse(f"{key} is a {type(value).__name__} now")
+        return how, holder, key, "bits" if type(value) is float else "value", value
+
+    def _refuse(self, why):
+        raise RuntimeError(f"what a backward or a hook of the compiled {self._name} reads was "
+                           f"changed since the call: {why}; change it before the call, or in place")
