@@ -50,7 +50,7 @@ def _with_tensor(other, dtype):
 
 
 def construct(args, kwargs, dtype=None):
-    """The tensor that the arguments make; its dtype is the given one, the tensor's, or the default."""
+    """The tensor that the arguments make, of the given dtype, the tensor's, or the default."""
     kwargs = dict(kwargs)
     device = kwargs.pop("device", None)
     if device is not None:

@@ -257,7 +257,13 @@ void run_at_depth(GraphTask& task, const std::vector<Edge>& roots) {
           error = std::current_exception();
         }
       };
-      std::thread([&] { carry(work); }).join();
+      std::thread([&] {
+        try {
+          carry(work);
+        } catch (...) {
+          error = std::current_exception();
+        }
+      }).join();
       if (error) std::rethrow_exception(error);
     }
   } catch (...) {

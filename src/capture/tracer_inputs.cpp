@@ -136,15 +136,18 @@ Tensor Tracer::stand_in(const Tensor& tensor) {
   return inside;
 }
 
-// A tensor that the function holds itself knows nothing of what was done to its stand-in.
+// A tensor that the function holds itself knows nothing of what was done to its stand-in, and is
+// compared at the next call as inputs are.
 void Tracer::asked_outside(const Tensor& tensor, const char* what) const {
+  if (std::string_view(what) != "requires_grad" && std::string_view(what) != "is_leaf") {
+    fail(
+        "capture: the function reads {} of a tensor from outside, which may be another one at the "
+        "next call",
+        what);
+  }
   auto found = inside_.find(tensor.impl());
   if (found == inside_.end()) return;
-  const Tensor& inside = found->second.second;
-  bool of_history =
-      std::string_view(what) == "requires_grad" || std::string_view(what) == "is_leaf";
-  bool same = inside.requires_grad() == tensor.requires_grad();
-  if (same && (of_history || !was_written(inside))) return;
+  if (found->second.second.requires_grad() == tensor.requires_grad()) return;
   fail(
       "capture: the function reads {} of a tensor that it reached by itself and wrote to; pass the "
       "tensor as an argument",

@@ -61,7 +61,7 @@ PyObject* call_owner(CompiledObject* self, PyObject* const* args, size_t flags, 
 PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
   CompiledObject* self = compiled_in(object);
   if (modes.interpreter) return PyObject_Vectorcall(self->function, args, flags, names);
-  if (self->refused != Py_None) [[unlikely]] {
+  if (self->refused && self->refused != Py_None) [[unlikely]] {
     const char* why = PyUnicode_AsUTF8(self->refused);
     if (!why) return nullptr;
     compiler::count_eager(why);

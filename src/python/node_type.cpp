@@ -232,7 +232,9 @@ PyObject* node_getattr(PyObject* self, PyObject* name) {
 
 // Saved values of a node cannot be set, except on the context of a custom function.
 int node_setattr(PyObject* self, PyObject* name, PyObject* value) {
-  std::string_view text = PyUnicode_AsUTF8(name);
+  const char* characters = PyUnicode_AsUTF8(name);
+  if (!characters) return -1;
+  std::string_view text = characters;
   bool saved = text.starts_with("_saved_") || text.starts_with("_raw_saved_");
   if (saved && !PyObject_HasAttrString(self, "_forward_cls")) {
     PyErr_Format(PyExc_AttributeError, "attribute '%U' of '%s' objects is not writable", name,

@@ -131,16 +131,17 @@ bool same_bits(double a, double b) {
   return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
 }
 
+bool same_items(PyObject* value, PyObject* expected);
+
 bool same_value(PyObject* value, PyObject* expected) {
   if (value == expected) return true;
   if (Py_TYPE(value) != Py_TYPE(expected)) return false;
+  if (PyTuple_CheckExact(value)) return same_items(value, expected);
   int same = PyObject_RichCompareBool(value, expected, Py_EQ);
   if (same < 0 && !PyErr_ExceptionMatches(PyExc_RecursionError)) nb::raise_python_error();
   if (same < 0) PyErr_Clear();  // nested too deeply to be compared: another one
   return same == 1;
 }
-
-bool same_items(PyObject* value, PyObject* expected);
 
 // Of keys and members. Objects may answer `==` with anything, and are compared by what they are.
 bool same_item(PyObject* value, PyObject* expected) {
@@ -149,7 +150,9 @@ bool same_item(PyObject* value, PyObject* expected) {
   if (PyFloat_CheckExact(value))
     return same_bits(PyFloat_AS_DOUBLE(value), PyFloat_AS_DOUBLE(expected));
   if (PyTuple_CheckExact(value)) return same_items(value, expected);
-  bool plain = PyUnicode_CheckExact(value) || PyLong_CheckExact(value) || PyBytes_CheckExact(value);
+  bool plain = PyUnicode_CheckExact(value) || PyLong_CheckExact(value) ||
+               PyBytes_CheckExact(value) || PyComplex_CheckExact(value) || PyRange_Check(value) ||
+               PyFrozenSet_CheckExact(value);
   return plain && same_value(value, expected);
 }
 
@@ -304,6 +307,11 @@ void add_reads(nb::module_& module) {
                                 {0, nullptr}};
   nb::class_<Reads>(module, "Reads", nb::type_slots(slots))
       .def(nb::init<nb::list>())
+      .def("hold",
+           [](const Reads& self) {
+             Found found;
+             return self.again(found, nullptr);
+           })
       .def("again", [](const Reads& self) {
         Found found;
         Why why;

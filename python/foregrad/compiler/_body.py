@@ -1,5 +1,8 @@
 """A Python function as the library captures it: a function of a list of tensors."""
 
+import enum
+import types
+
 from foregrad import _C
 from foregrad.compiler._names import as_text
 from foregrad.compiler._numbers import Swap, TracedFloat
@@ -30,6 +33,8 @@ class Lift:
             "that the function reads; pass it as an argument")
 
 
+_SHARED = (enum.Enum, type(Ellipsis), range, frozenset, types.FunctionType, types.ModuleType,
+           types.BuiltinFunctionType, types.MethodType)
 _PLAIN = (int, float, bool, str, bytes, complex, type(None), _C.dtype, _C.Size, slice, type)
 
 
@@ -46,6 +51,12 @@ class Body:
         self.function, self.call, self.results = function, call, results
         self.snapshot, self.stores = snapshot, []
         self.floats = [place for _, place in snapshot.places.values()]
+
+    def is_new(self, value):
+        """Whether an object was made by the function, as far as is known."""
+        return not (isinstance(value, _SHARED) or self.snapshot.knows(value)
+                    or type(value).__module__.partition(".")[0] == "foregrad"
+                    or any(value is one for one in self.call.given.objects))
 
     def __call__(self, inside):
         given, fixed = self.call.given, self.call.fixed
@@ -82,6 +93,10 @@ class Body:
                     _C.is_abstract(tensor) for tensor in Snapshot([leaf]).tensors):
                 raise CaptureError(f"the function returns a {type(leaf).__name__} that holds "
                                    "tensors; return them in lists, tuples or dictionaries")
+            if not isinstance(leaf, _PLAIN) and self.is_new(leaf):
+                raise CaptureError(f"the function returns a {type(leaf).__name__} that it makes, "
+                                   "which would be the same one at every call; return tensors, "
+                                   "numbers and texts in lists, tuples or dictionaries")
             return leaf
 
         self.stores = take_stores(self.snapshot.originals, self.snapshot.variables, result)

@@ -6,6 +6,8 @@ import types
 
 _IMPORT = opcode.opmap["IMPORT_NAME"]
 _STORE_GLOBAL = opcode.opmap["STORE_GLOBAL"]
+_LOAD_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
+_BY_TEXT = {"hasattr", "setattr", "delattr"}
 _LOADS = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FAST")
 
 
@@ -20,11 +22,25 @@ def codes_in(code):
 def names_in(code):
     """The names of variables and attributes that code, without that inside of it, mentions."""
     names = set(code.co_names)
+    if names & _BY_TEXT:
+        names.update(text for text in code.co_consts
+                     if isinstance(text, str) and text.isidentifier())
     if "format" in names or "format_map" in names:  # "{o.scale}" reads an attribute
         for text in code.co_consts:
             if isinstance(text, str) and "{" in text:
                 names.update("".join(c if c.isidentifier() else " " for c in text).split())
     return names
+
+
+def globals_loaded_in(code):
+    """The global variables that code, without that inside of it, reads; builtins among them."""
+    return set(_named(code, _LOAD_GLOBAL)) if _LOAD_GLOBAL in code.co_code[::2] else set()
+
+
+def names_tried_in(code):
+    """Names that code mentions and that may not be there: it handles exceptions, or asks."""
+    may_be_absent = getattr(code, "co_exceptiontable", True) or "hasattr" in code.co_names
+    return names_in(code) if may_be_absent else set()
 
 
 def globals_stored_in(code):
@@ -43,7 +59,8 @@ def _named(code, wanted):
         operation, argument = code.co_code[at], code.co_code[at + 1] | extended
         extended = argument << 8 if operation == opcode.EXTENDED_ARG else 0
         if operation == wanted:
-            yield code.co_names[argument]
+            flagged = wanted == _LOAD_GLOBAL and sys.version_info >= (3, 11)
+            yield code.co_names[argument >> 1 if flagged else argument]
 
 
 def modules_in(code, variables):

@@ -12,11 +12,12 @@ from _thread import RLock  # threading, which has it too, takes longer to load
 from foregrad import _C
 from foregrad.compiler._body import Body, CaptureError, Lift
 from foregrad.compiler._config import config
+from foregrad.compiler._backward_state import BackwardState
 from foregrad.compiler._counters import counters  # noqa: F401
 from foregrad.compiler._known import is_followed
 from foregrad.compiler._names import input_names, object_names
 from foregrad.compiler._numbers import Fixed
-from foregrad.compiler._sources import Snapshot
+from foregrad.compiler._sources import Snapshot, is_value
 from foregrad.compiler._stores import After
 from foregrad.compiler._watch import Watch
 
@@ -82,6 +83,7 @@ class Compiled:
         self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # what differed from the versions that are there
         self.changed_places = []
+        self.fills = 0  # captures in which functools.lru_cache kept something new
         self.lock = RLock()
         self.callable = lambda: None  # what is called in the place of the function
         _everything.add(self)
@@ -235,24 +237,40 @@ class Compiled:
             if snapshot.holds_abstract():
                 raise CaptureError("the function keeps a tensor in an attribute, a variable or a "
                                    "container; return it")
+            self.check_effects(snapshot)
             inputs = inputs + [snapshot.tensors[i] for i in version.lifted]
+            state = None
             if version.runs_code_of_user:
-                self.check_gradient(call, version, inputs)
+                state = self.check_gradient(call, version, inputs)
         except BaseException:
             snapshot.restore()
             raise
-        entry.finish(version, result, After(stores) if stores else None)
+        entry.finish(version, result, After(stores) if stores else None, state)
         return entry, inputs
 
+    @staticmethod
+    def check_effects(snapshot):
+        """Refuses what was done to things from before and cannot be done after every call."""
+        try:
+            snapshot.is_as_before()
+        except RuntimeError as error:
+            raise CaptureError("the function, or a backward or a hook, changes what the function "
+                               f"reads in a way that is not captured ({error}); return it "
+                               "instead, or keep it in a tensor") from None
+
     def check_gradient(self, call, version, inputs):
-        """Refuses backwards and hooks that change what they, or the function, read."""
+        """Refuses backwards and hooks that change what they, or the function, read; of what they
+        read, the state."""
         before = self.snapshot(call)
-        version.check_gradient(inputs)
+        with Watch(before) as watch:
+            version.check_gradient(inputs)
         try:
             before.reads.again()
         except RuntimeError as error:
             raise CaptureError("a backward or a hook changes what the function reads "
                                f"({error}); return it instead, or keep it in a tensor") from None
+        reads = before.reads_by(watch.codes())
+        return BackwardState(_name(self.function), reads, is_value) if reads else None
 
     def cache_key(self, *args, **kwargs):
         """The key under which the cache has, or would have, the forward of a call."""
@@ -288,6 +306,9 @@ class Compiled:
                         Lift(snapshot.tensors, snapshot.tensor_names), self.forward,
                         self.backward, self.inference, self.partition)
         more, names = watch.missed(), watch.mentioned()
+        if watch.remembered() and self.fills < MAX_FILLS:
+            self.fills += 1
+            raise CaptureAgain
         if more or watch.loaded() or (names and snapshot.finds_more(names)):
             self.followed += more
             self.mentioned |= names
@@ -335,6 +356,7 @@ def _name(function):
     return getattr(function, "__qualname__", type(function).__qualname__)
 
 
+MAX_FILLS = 4
 MAX_KEYS = 256  # structures and constants of arguments
 
 

@@ -38,13 +38,14 @@ _PURE_TYPES = frozenset((
 LIBRARY_MODULES = frozenset(sys.stdlib_module_names - {"builtins"})
 # Types whose objects are read by calls alone, which are seen when they are made.
 _READ_BY_CALLS = frozenset(("_random", "_io", "_contextvars", "zlib", "_hashlib"))
+_QUEUES = frozenset(("queue", "_queue", "multiprocessing.queues", "multiprocessing.connection"))
 _FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType,
               types.ClassMethodDescriptorType)
 # Callers that have effects only: what they read is written somewhere, or loaded once.
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _NUMPY = f"-packages{os.sep}numpy{os.sep}"
 _EFFECTS = (_LIBRARY + "logging" + os.sep, _LIBRARY + "warnings.py", "<frozen importlib",
-            _LIBRARY + "importlib" + os.sep)
+            _LIBRARY + "importlib" + os.sep + "_", _LIBRARY + "importlib" + os.sep + "__init__.py")
 _PACKAGE = __file__.rsplit("compiler", 1)[0]
 _BODY = __file__.replace("_known.py", "_body.py")
 
@@ -154,6 +155,8 @@ def is_plain_class(kind):
 def unknown_native(value):
     """Why what a native object, or type, holds cannot be compared later; None if it can."""
     kind = value if isinstance(value, type) else type(value)
+    if value is not kind and any(base.__module__ in _QUEUES for base in kind.__mro__):
+        return "gives something else at every call"
     base = _native_base(kind)
     if base is object or base is BaseException or (isinstance(value, type) and base is not value):
         return None

@@ -16,9 +16,11 @@ from foregrad import _C
 from foregrad.compiler._code import (
     REACHES_ALL,
     codes_in,
+    globals_loaded_in,
     globals_stored_in,
     modules_in,
     names_in,
+    names_tried_in,
 )
 from foregrad.compiler._known import (
     LIBRARY_MODULES,
@@ -41,6 +43,7 @@ _GETTERS = (operator.attrgetter, operator.methodcaller)
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 # What runs when an object is made, not when it is used; and names that reach an object's class.
 _MAKES = {"__init__", "__new__"}
+_OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _REACHES_CLASS = {"type", "__class__"} | REACHES_ALL
 
 
@@ -61,6 +64,14 @@ class Place:
     def read(self):
         return _C.read(self._how, self._holder, self._key)
 
+    def put_back(self, value):
+        if self.read() is value:
+            return
+        if value is _C.MISSING:
+            delattr(self._holder, self._key)
+        else:
+            self.write(value)
+
     def write(self, value):
         if self._how == "cell":
             self._holder.cell_contents = value
@@ -77,7 +88,7 @@ def _is_ours(value):
 
 def _is_data(value):
     """Whether a variable that code reaches by a computed name may be a number, or holds some."""
-    return isinstance(value, (Tensor, list, tuple, dict, set)) or _is_value(value)
+    return isinstance(value, (Tensor, list, tuple, dict, set)) or is_value(value)
 
 
 def _first_names(root):
@@ -93,15 +104,16 @@ def _first_names(root):
             for code in codes_in(function.__code__) for name in names_in(code)}
 
 
-def _is_value(value, depth=0):
+def is_value(value, depth=0):
     if type(value) in _PLAIN:
         return True
     if type(value) is not tuple and type(value) is not frozenset:
-        return isinstance(value, _VALUES)
+        # Other kinds of numbers and texts may have attributes.
+        return isinstance(value, _VALUES) and type(value).__module__ == "numpy"
     # A tuple that is nested more deeply is read item by item, without looking into all of it at
     # each level.
     return depth < _DEEPEST_VALUE and all(
-        _is_value(item, depth + 1) and type(item) is not float for item in value)
+        is_value(item, depth + 1) and type(item) is not float for item in value)
 
 
 class Snapshot:
@@ -118,10 +130,13 @@ class Snapshot:
         for root in roots:
             self._own |= _first_names(root)
         self.names |= self._own
+        self._cells = {}  # names of free variables
+        self._tried = set()  # of the names those of things that may not be there
         self._known_as = {}  # lists: the names under which they are found, None for an item
         count = -1
-        while count != len(self.names):  # a name may make more code reachable, which has more names
-            count = len(self.names)
+        # A name may make more code reachable, which has more names.
+        while count != len(self.names) + len(self._tried):
+            count = len(self.names) + len(self._tried)
             self._reads, self._seen, self._queue = [], {}, list(roots)
             self.originals, self.variables, self.places = [], [], {}
             self.codes, self.unloaded, self._harmless = {}, False, set()
@@ -139,7 +154,7 @@ class Snapshot:
             if id(value) not in self._library:
                 raise Unreadable(why)
         self.reads, self.count = _C.Reads(self._reads), len(self._reads)
-        del self._queue, self._paths, self._prefixes, self._reads, self._problems
+        del self._queue, self._paths, self._prefixes, self._problems
         self.tensors, self.floats = self.reads.again()
 
     def holds_abstract(self):
@@ -151,8 +166,39 @@ class Snapshot:
         """Whether code that mentions these names too may read more than was found."""
         return Snapshot(self._roots, self._moving, mentioned=self.names | names).count > self.count
 
+    def reads_by(self, codes):
+        """Those of the reads that code may make, with all that is in containers which it names."""
+        names = {name for code in codes for name in (*names_in(code), *code.co_freevars)}
+        inside, found, count = set(), [], -1
+        while count != len(found):
+            count, found = len(found), []
+            for read in self._reads:
+                how, holder, key = read[:3]
+                name = self._cells.get(id(holder)) if how == "cell" else key
+                if (names & REACHES_ALL or id(holder) in inside
+                        or (isinstance(name, str) and (name in names or name in _OF_FUNCTIONS))):
+                    found.append(read)
+                    inside.add(id(_C.read(how, holder, key)))
+        return found
+
+    def is_as_before(self):
+        """Raises an error if a function that was captured left something else than it found."""
+        tensors, _ = self.reads.again()
+        if not all(map(operator.is_, tensors, self.tensors)):
+            raise RuntimeError("a tensor is another one")
+        for holder, original in self.originals:
+            if id(holder) in self.grown and len(holder) != len(original):
+                raise RuntimeError(f"a list has {len(holder)} items, not {len(original)}")
+
+    def knows(self, value):
+        """Whether an object was there before the function was captured."""
+        return id(value) in self._seen
+
     def restore(self):
         """Puts back what the capture of a function changed, before it runs eagerly."""
+        for how, holder, key, expected, value in self._reads:
+            if how in ("attribute", "class_entry") and expected in ("same", "value", "bits"):
+                Place(how, holder, key).put_back(value)
         for place, value in self.variables:
             if place.read() is not value:
                 place.write(value)
@@ -195,6 +241,9 @@ class Snapshot:
             expected = "value", value
         elif isinstance(value, Tensor):
             expected = "tensor", None
+            if id(value) not in self._seen and hasattr(value, "__dict__"):
+                self._seen[id(value)] = value
+                self._visit_attributes(value.__dict__, f"{self._name(how, holder, key)}.")
             self.tensor_names.append(self._name(how, holder, key))
         elif type(value) is float and (how, id(holder), key) in self._moving:
             place = Place(how, holder, key)
@@ -204,7 +253,7 @@ class Snapshot:
             expected = "moving", index
         elif type(value) is float:
             expected = "bits", value
-        elif _is_value(value):
+        elif is_value(value):
             expected = "value", value
         elif value is not _C.MISSING:
             if type(value) is list:
@@ -232,7 +281,7 @@ class Snapshot:
         self.impure.add(self._name(how, holder, key).rpartition(" ")[2].rpartition(".")[2])
 
     def _visit(self, value):
-        if id(value) in self._seen or _is_value(value) or isinstance(value, Tensor):
+        if id(value) in self._seen or is_value(value) or isinstance(value, Tensor):
             return
         self._seen[id(value)] = value
         self._in_library = id(value) in self._library
@@ -263,6 +312,8 @@ class Snapshot:
             self._go_on(value.args, "args")
             self._go_on(value.keywords, "kwargs")
         elif isinstance(value, (staticmethod, classmethod)):
+            if is_impure(value.__func__):
+                self._note_impure(value.__func__, "item", value, 0)
             self._queue.append(value.__func__)
         elif isinstance(value, property):
             self._queue.append(value.fget)
@@ -286,6 +337,8 @@ class Snapshot:
         elif value is sys.modules or value is sys.stdout or value is sys.stderr:
             return True  # code of the user that runs must not mention the first; others are written
         elif isinstance(value, dict):
+            if is_impure(getattr(value, "default_factory", None)):
+                self._note_impure(value.default_factory, "item", value, 0)
             self.originals.append((value, dict(value)))
             self._visit_dict(value, value)
         elif isinstance(value, types.MappingProxyType):
@@ -363,6 +416,7 @@ class Snapshot:
         code, variables = value.__code__, value.__globals__
         for cell, name in zip(value.__closure__ or (), code.co_freevars):
             self._paths[id(cell)] = f"free {name}"
+            self._cells[id(cell)] = name
             self._add("cell", cell)
             self._note_variable("cell", cell, None)
             if is_library(code.co_filename):
@@ -373,12 +427,25 @@ class Snapshot:
         names = self._names_of(code, variables)
         self.names |= names
         self._own |= names
-        for name in ("__code__", "__defaults__", "__kwdefaults__"):
+        for name in _OF_FUNCTIONS:
             self._add("attribute", value, name)
-        for name in names & variables.keys():
+        for name in names & variables.keys() | self._globals_of(code):
             self._add("entry", variables, name)
+        self._visit_attributes(value.__dict__, f"{code.co_name}.")
         for name in globals_stored_in(code) & variables.keys():
             self._note_variable("entry", variables, name)
+
+    def _visit_attributes(self, attributes, prefix):
+        """Reads those of a function or a tensor."""
+        self.originals.append((attributes, dict(attributes)))
+        self._prefixes.setdefault(id(attributes), prefix)
+        for name in (self.names | self._tried) & attributes.keys():
+            self._add("entry", attributes, name)
+
+    @staticmethod
+    def _globals_of(code):
+        """Those that code reads, also if they are not there: one may come, and hide a builtin."""
+        return {name for one in codes_in(code) for name in globals_loaded_in(one)}
 
     def _note_library(self, value):
         """Notes an object that Python's own library keeps for itself."""
@@ -404,6 +471,7 @@ class Snapshot:
         for one in codes_in(code):
             self.codes[id(one)] = one
             names |= names_in(one)
+            self._tried |= names_tried_in(one)
             for module in modules_in(one, variables):
                 self.unloaded |= module is None
                 self._queue.append(module)
@@ -432,8 +500,8 @@ class Snapshot:
                 self._visit_dict(attributes, [key for key in attributes if key not in unread])
             else:
                 # A name that is not there now may be there later and hide that of the class.
-                for name in self.names:
-                    if name in attributes or hasattr(kind, name):
+                for name in self.names | self._tried:
+                    if name in attributes or name in self._tried or hasattr(kind, name):
                         self._add("entry", attributes, name)
         self._visit_class(value, kind)
 

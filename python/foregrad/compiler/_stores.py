@@ -39,7 +39,7 @@ def _stores_of(holder, before):
             return [Store(holder, i, value) for i, value in enumerate(holder)
                     if value is not before[i]]
         return None
-    if any(key not in holder for key in before):
+    if list(holder)[:len(before)] != list(before):  # some are gone, or in another order
         return None
     return [Store(holder, key, value) for key, value in list(holder.items())
             if key not in before or value is not before[key]]

@@ -120,13 +120,20 @@ class Watch:
                     raise CaptureError(f"{name} may give something else at every call, and is used "
                                        "as a value; call it outside and pass the result")
 
+    def remembered(self):
+        """Whether a functools.lru_cache called its function: the next time it does not."""
+        return any(one.cache_info().misses != misses for one, misses in self._memories)
+
+    def codes(self):
+        """Code of the user that ran."""
+        return [code for code, _ in self._watch.frames if _known.is_followed(code.co_filename)]
+
     def grown(self, stores):
         """Lists that code which ran did nothing with but append to them; new ones."""
         found = {id(store.holder): store.holder for store in stores
                  if type(store.holder) is list and id(store.holder) not in self._snapshot.grown}
-        codes = [code for code, _ in self._watch.frames if _known.is_followed(code.co_filename)]
         return [one for one in found.values()
-                if appends_only(codes, self._snapshot.names_of_list(one))]
+                if appends_only(self.codes(), self._snapshot.names_of_list(one))]
 
     def loaded(self):
         """Whether the function imported a module that was not there for the snapshot."""
