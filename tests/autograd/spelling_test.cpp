@@ -3,6 +3,7 @@
 #include <foregrad/foregrad.h>
 #include <gtest/gtest.h>
 
+#include "tests/autograd/graph_checks.h"
 #include "tests/error_of.h"
 
 namespace fg {
@@ -10,8 +11,6 @@ namespace {
 
 using autograd::AutogradContext;
 using autograd::SavedData;
-using Numbers = std::vector<double>;
-Numbers numbers(const Tensor& tensor) { return tensor.to_vector<double>(); }
 
 struct Scale : autograd::Function<Scale> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x, double factor = 3) {

@@ -12,22 +12,19 @@
 
 #include "tests/base/child_process.h"
 #include "tests/error_of.h"
+#include "tests/folder.h"
 
 namespace fg {
 namespace {
 
-struct Folder {
-  char name[32] = "/tmp/foregrad-file-XXXXXX";
-  std::string path = mkdtemp(name);
+struct OpenFolder : Folder {
   Descriptor opened{open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-  ~Folder() { std::filesystem::remove_all(path); }
-  int64_t files() const { return std::distance(std::filesystem::directory_iterator(path), {}); }
 };
 
 }  // namespace
 
 TEST(File, is_written_whole_and_replaced_whole) {
-  Folder folder;
+  OpenFolder folder;
   EXPECT_TRUE(write_file(folder.opened.number(), "a", {"one ", "two"}));
   EXPECT_EQ(read_file(folder.path + "/a", 100), "one two");
   EXPECT_TRUE(write_file(folder.opened.number(), "a", {"three"}));
@@ -36,7 +33,7 @@ TEST(File, is_written_whole_and_replaced_whole) {
 }
 
 TEST(File, an_existing_one_can_be_kept) {
-  Folder folder;
+  OpenFolder folder;
   EXPECT_TRUE(write_file(folder.opened.number(), "a", {"first"}, Existing::keep));
   EXPECT_FALSE(write_file(folder.opened.number(), "a", {"second"}, Existing::keep));
   EXPECT_EQ(read_file(folder.path + "/a", 100), "first");
@@ -44,7 +41,7 @@ TEST(File, an_existing_one_can_be_kept) {
 }
 
 TEST(File, what_cannot_be_written_leaves_nothing) {
-  Folder folder;
+  OpenFolder folder;
   std::filesystem::create_directory(folder.path + "/a");
   EXPECT_EQ(error_of([&] { write_file(folder.opened.number(), "a", {"x"}); }),
             "cannot name a: Is a directory");
@@ -52,7 +49,7 @@ TEST(File, what_cannot_be_written_leaves_nothing) {
 }
 
 TEST(File, what_cannot_be_read_says_why) {
-  Folder folder;
+  OpenFolder folder;
   write_file(folder.opened.number(), "a", {"12345"});
   EXPECT_EQ(error_of([&] { read_file(folder.path + "/b", 9); }),
             "cannot read " + folder.path + "/b: No such file or directory");
@@ -63,7 +60,7 @@ TEST(File, what_cannot_be_read_says_why) {
 }
 
 TEST(File, what_may_wait_for_others_is_refused_at_once) {
-  Folder folder;
+  OpenFolder folder;
   ASSERT_EQ(mkfifo((folder.path + "/pipe").c_str(), 0600), 0);
   int listening = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
@@ -87,7 +84,7 @@ TEST(File, what_may_wait_for_others_is_refused_at_once) {
 }
 
 TEST(File, no_umask_takes_the_owner_s_rights) {
-  Folder folder;
+  OpenFolder folder;
   mode_t before = umask(0777);
   int number = folder.opened.number();
   bool made = make_private_folder(number, "folder");
@@ -106,7 +103,7 @@ TEST(File, no_umask_takes_the_owner_s_rights) {
 }
 
 TEST(File, anything_can_be_removed_and_links_are_not_followed) {
-  Folder folder;
+  OpenFolder folder;
   namespace fs = std::filesystem;
   int number = folder.opened.number();
   fs::create_directories(folder.path + "/kept");

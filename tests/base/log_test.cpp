@@ -7,7 +7,7 @@
 
 namespace logging = fg::logging;
 
-TEST(Log, DISABLED_write) {
+TEST_CHILD(Log, write) {
   try {
     logging::write<"hit {}">(logging::Topic::cache, 7);
     logging::write<"worker {}">(logging::Topic::pool, "one");
@@ -17,24 +17,24 @@ TEST(Log, DISABLED_write) {
 }
 
 TEST(Log, is_silent_without_topics) {
-  std::string output = run_this_test("-u FOREGRAD_LOG", "Log.DISABLED_write").output;
+  std::string output = run_child("Log.write", "-u FOREGRAD_LOG").output;
   EXPECT_EQ(output.find("foregrad "), std::string::npos) << output;
 }
 
 TEST(Log, prints_the_chosen_topics_only) {
-  std::string output = run_this_test("FOREGRAD_LOG=graph,cache", "Log.DISABLED_write").output;
+  std::string output = run_child("Log.write", "FOREGRAD_LOG=graph,cache").output;
   EXPECT_NE(output.find("foregrad cache: hit 7\n"), std::string::npos) << output;
   EXPECT_EQ(output.find("worker one"), std::string::npos) << output;
 }
 
 TEST(Log, all_means_every_topic) {
-  std::string output = run_this_test("FOREGRAD_LOG=all", "Log.DISABLED_write").output;
+  std::string output = run_child("Log.write", "FOREGRAD_LOG=all").output;
   EXPECT_NE(output.find("foregrad cache: hit 7\n"), std::string::npos) << output;
   EXPECT_NE(output.find("foregrad pool: worker one\n"), std::string::npos) << output;
 }
 
 TEST(Log, an_unknown_topic_is_an_error_that_lists_the_known_ones) {
-  std::string output = run_this_test("FOREGRAD_LOG=cache,grpah", "Log.DISABLED_write").output;
+  std::string output = run_child("Log.write", "FOREGRAD_LOG=cache,grpah").output;
   EXPECT_NE(output.find("error FOREGRAD_LOG: got \"cache,grpah\" with topic \"grpah\"; expected "
                         "topics separated by commas: pool, graph, cache, compile or all\n"),
             std::string::npos)

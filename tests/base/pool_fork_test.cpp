@@ -138,7 +138,7 @@ TEST_F(PoolFork, a_child_forked_inside_a_body_by_a_worker_ends_and_does_not_hang
   EXPECT_EQ(fork_inside_body(false, 42), -SIGABRT);
 }
 
-TEST_F(PoolFork, DISABLED_exit_during_work) {
+TEST_CHILD_F(PoolFork, exit_during_work) {
   std::thread([] {
     for (;;) sum_with_pool(1000);
   }).detach();
@@ -148,7 +148,7 @@ TEST_F(PoolFork, DISABLED_exit_during_work) {
 
 TEST_F(PoolFork, a_process_may_exit_while_the_pool_works) {
   for (int i = 0; i < 10; ++i) {
-    Outcome outcome = run_this_test("", "PoolFork.DISABLED_exit_during_work");
+    Outcome outcome = run_child("PoolFork.exit_during_work");
     EXPECT_EQ(outcome.status, 7) << outcome.output;
   }
 }

@@ -21,7 +21,7 @@ TEST(Settings, every_row_is_complete_and_found_by_its_id) {
   }
 }
 
-TEST(Settings, DISABLED_print_threads) {
+TEST_CHILD(Settings, print_threads) {
   try {
     printf("threads %d\n", fg::pool::num_threads());
     setenv("FOREGRAD_NUM_THREADS", "9", 1);
@@ -32,8 +32,7 @@ TEST(Settings, DISABLED_print_threads) {
 }
 
 TEST(Settings, a_value_is_read_once) {
-  std::string output =
-      run_this_test("FOREGRAD_NUM_THREADS=3", "Settings.DISABLED_print_threads").output;
+  std::string output = run_child("Settings.print_threads", "FOREGRAD_NUM_THREADS=3").output;
   EXPECT_NE(output.find("threads 3\n"), std::string::npos) << output;
   EXPECT_NE(output.find("again 3\n"), std::string::npos) << output;
 }
@@ -41,8 +40,7 @@ TEST(Settings, a_value_is_read_once) {
 TEST(Settings, a_number_that_is_none_is_an_error_that_names_the_setting) {
   for (const char* bad : {"many", "0", "-2", "3x", "99999999999999999999"}) {
     std::string output =
-        run_this_test(std::string("FOREGRAD_NUM_THREADS=") + bad, "Settings.DISABLED_print_threads")
-            .output;
+        run_child("Settings.print_threads", std::string("FOREGRAD_NUM_THREADS=") + bad).output;
     EXPECT_NE(output.find(std::string("error FOREGRAD_NUM_THREADS: got \"") + bad +
                           "\"; expected auto or a number from 1 to 1024"),
               std::string::npos)
@@ -51,7 +49,6 @@ TEST(Settings, a_number_that_is_none_is_an_error_that_names_the_setting) {
 }
 
 TEST(Settings, too_many_threads_is_an_error) {
-  std::string output =
-      run_this_test("FOREGRAD_NUM_THREADS=5000", "Settings.DISABLED_print_threads").output;
+  std::string output = run_child("Settings.print_threads", "FOREGRAD_NUM_THREADS=5000").output;
   EXPECT_NE(output.find("error FOREGRAD_NUM_THREADS: got \"5000\""), std::string::npos) << output;
 }

@@ -97,7 +97,7 @@ TEST(Cache, with_no_store_it_is_off_and_does_nothing) {  // A4
   EXPECT_FALSE(std::filesystem::exists(cache.config().directory));
 }
 
-TEST(Cache, DISABLED_says_whether_it_is_on) {
+TEST_CHILD(Cache, says_whether_it_is_on) {
   try {
     Config config = cache::config();
     config.local = true;
@@ -113,7 +113,7 @@ TEST(Cache, DISABLED_says_whether_it_is_on) {
 
 TEST(Cache, settings_switch_it_and_the_global_switch_wins) {  // A1
   auto output = [](const std::string& settings) {
-    return run_this_test(settings, "Cache.DISABLED_says_whether_it_is_on").output;
+    return run_child("Cache.says_whether_it_is_on", settings).output;
   };
   auto has = [](const std::string& text, const std::string& part) {
     EXPECT_NE(text.find(part), std::string::npos) << text;

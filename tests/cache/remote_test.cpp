@@ -359,7 +359,7 @@ TEST(CacheRemote, what_it_does_not_have_is_asked_for_once) {
   EXPECT_EQ(asked, 2) << "what was written since may be there";
 }
 
-TEST(CacheRemote, DISABLED_stores_and_ends) {
+TEST_CHILD(CacheRemote, stores_and_ends) {
   store(key("f"), entry("code"));  // and main returns at once
 }
 
@@ -367,9 +367,9 @@ TEST(CacheRemote, a_program_that_ends_at_once_still_sends_its_entries) {
   NEED_REDIS();
   RedisServer redis;
   Machine machine(redis.url());
-  auto ran = run_this_test("FOREGRAD_CACHE=remote FOREGRAD_CACHE_REMOTE=" + redis.url() +
-                               " FOREGRAD_CACHE_KEY=" + machine.config().shared_key,
-                           "CacheRemote.DISABLED_stores_and_ends");
+  auto ran = run_child("CacheRemote.stores_and_ends",
+                       "FOREGRAD_CACHE=remote FOREGRAD_CACHE_REMOTE=" + redis.url() +
+                           " FOREGRAD_CACHE_KEY=" + machine.config().shared_key);
   EXPECT_EQ(ran.status, 0) << ran.output;
   EXPECT_TRUE(find(key("f")));
   EXPECT_EQ(stats().remote_hits, 1u);

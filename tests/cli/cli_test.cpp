@@ -9,28 +9,13 @@
 
 #include "base/version.h"
 #include "tests/base/child_process.h"
+#include "tests/folder.h"
 
 namespace {
 
 Outcome foregrad(const std::string& arguments) {
   return run_command(std::string(FOREGRAD_CLI) + " " + arguments);
 }
-
-// A folder of its own, gone with the test.
-class Folder {
- public:
-  Folder() { path_ = mkdtemp(name_); }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  std::string file(const std::string& name, const std::string& text = "") const {
-    std::string path = path_ + "/" + name;
-    if (!text.empty()) std::ofstream(path) << text;
-    return path;
-  }
-
- private:
-  char name_[32] = "/tmp/foregrad-cli-XXXXXX";
-  std::string path_;
-};
 
 std::string content(const std::string& path) {
   std::ifstream file(path);

@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kMostElements = 1 << 12;
 
-// Floats of 1, indices and seeds of 0.
+// All zeros.
 Tensor example_of(const ir::ValueInfo& info) {
   Tensor made = empty_strided_tensor(info.sizes, info.strides, info.dtype);
   size_t bytes = made.impl()->storage->bytes();
@@ -43,8 +43,8 @@ void run(const ir::Graph& graph) {
   ir::Runner(graph).run(std::move(inputs));
 }
 
-// The graphs of a function at its samples.
-void write_seeds(const ir::FunctionInfo& info, const std::string& folder) {
+// The graphs of a function at its samples, and how many those are.
+int write_seeds(const ir::FunctionInfo& info, const std::string& folder) {
   int number = 0;
   for (const ir::Sample& sample : info.samples()) {
     Tensors given;
@@ -68,6 +68,7 @@ void write_seeds(const ir::FunctionInfo& info, const std::string& folder) {
     } catch (const Error&) {  // is not captured
     }
   }
+  return number;
 }
 
 }  // namespace
@@ -75,9 +76,11 @@ void write_seeds(const ir::FunctionInfo& info, const std::string& folder) {
 // The last argument is the folder of the corpus.
 extern "C" int LLVMFuzzerInitialize(int* count, char*** arguments) {
   std::string folder = (*arguments)[*count - 1];
+  int seeds = 0;
   for (const ir::FunctionInfo* info : ir::functions()) {
-    if (info->samples) write_seeds(*info, folder);
+    if (info->samples) seeds += write_seeds(*info, folder);
   }
+  if (seeds == 0) __builtin_trap();
   return 0;
 }
 

@@ -10,27 +10,12 @@
 #include <random>
 
 #include "tests/error_of.h"
+#include "tests/folder.h"
 
 namespace fg {
 namespace {
 
 namespace files = std::filesystem;
-
-class Folder {
- public:
-  Folder() {
-    std::string name = files::temp_directory_path() / "safetensors_test_XXXXXX";
-    path_ = mkdtemp(name.data());
-  }
-  ~Folder() { files::remove_all(path_); }
-  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
-  size_t count() const {
-    return static_cast<size_t>(std::distance(files::directory_iterator(path_), {}));
-  }
-
- private:
-  std::string path_;
-};
 
 OrderedDict<Tensor> all_dtypes() {
   OrderedDict<Tensor> tensors;
@@ -61,7 +46,7 @@ TEST(SafeTensors, AllDtypesComeBack) {
   Folder folder;
   Metadata metadata{{"step", "100"}, {"ü", "a\nb"}};
   save_safetensors(all_dtypes(), folder / "all", metadata);
-  EXPECT_EQ(folder.count(), 1u);
+  EXPECT_EQ(folder.files(), 1u);
   SafeTensors loaded = load_safetensors(folder / "all");
   expect_equal(all_dtypes(), loaded.tensors);
   EXPECT_EQ(loaded.metadata, metadata);
@@ -99,7 +84,7 @@ TEST(SafeTensors, AFileIsThereInFullOrAsItWas) {
   bad.insert("y", Tensor());
   EXPECT_HAS(error_of([&] { save_safetensors(bad, folder / "model"); }), "'y' is no tensor");
   EXPECT_TRUE(equal(load_safetensors(folder / "model").tensors["x"], ones({3})));
-  EXPECT_EQ(folder.count(), 1u) << "nothing else is left behind";
+  EXPECT_EQ(folder.files(), 1u) << "nothing else is left behind";
   EXPECT_HAS(error_of([&] { save_safetensors(before, folder / "no/model"); }),
              "cannot be opened for writing: No such file or directory");
   EXPECT_HAS(error_of([&] { load_safetensors(folder / "none"); }),

@@ -1,16 +1,13 @@
 // The graphs of all functions as text, with every number and every dtype in turn replaced: refused
 // with a sentence, or run. Each function has a child process of its own, with little memory.
-#include <sys/mman.h>
-#include <sys/resource.h>
-
 #include <cstring>
 #include <new>
 #include <regex>
 
 #include "compile/version.h"
 #include "ir/run.h"
-#include "tests/base/child_process.h"
 #include "tests/ops/table_cases.h"
+#include "tests/ops/told.h"
 
 namespace fg::table {
 namespace {
@@ -24,11 +21,6 @@ constexpr const char* kNumbers[] = {"0",    "1",
 constexpr const char* kTypes[] = {"bool", "int64", "float16", "uint8", "float32"};
 constexpr size_t kMostBytes = 1 << 20;
 
-// The report of a child, in memory that both see: the text that it is at, and its findings.
-struct Told {
-  char text[8192], wrong[1024];
-};
-
 bool is_small(const ir::Graph& graph) {
   size_t bytes = 0;
   for (const ir::ValueInfo& info : graph.values) {
@@ -40,7 +32,7 @@ bool is_small(const ir::Graph& graph) {
 }
 
 void read_and_run(const std::string& text, Told& told) {
-  std::strncpy(told.text, text.c_str(), sizeof(told.text) - 1);
+  told.begin(text);
   try {
     ir::Graph graph = ir::parse_graph(text);
     if (!is_small(graph)) return;
@@ -53,9 +45,9 @@ void read_and_run(const std::string& text, Told& told) {
       inputs.back().impl()->wrapped_number = info.number;
     }
     ir::Runner(graph).run(std::move(inputs));
+    told.succeeded++;
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::internal)
-      std::strncpy(told.wrong, error.what(), sizeof(told.wrong) - 1);
+    if (error.kind() == ErrorKind::internal) told.blame(error.what());
   } catch (const std::bad_alloc&) {
   }
 }
@@ -74,7 +66,8 @@ void replace_each(const std::string& text, const std::regex& pattern, const Word
 
 void mutate(const std::string& text, Told& told) {
   static const std::regex numbers("-?[0-9]+"), types("float64|int64|bool");
-  if (text.size() >= sizeof(told.text)) return;
+  read_and_run(text, told);
+  if (text.size() >= sizeof(told.now)) return;
   replace_each(text, numbers, kNumbers, told);
   replace_each(text, types, kTypes, told);
   for (const char* type : kTypes) {
@@ -100,21 +93,13 @@ class GraphMutations : public testing::TestWithParam<const FunctionInfo*> {};
 INSTANTIATE_TEST_SUITE_P(Functions, GraphMutations, testing::ValuesIn(ir::functions()), test_name);
 
 TEST_P(GraphMutations, are_refused_or_run) {
-  void* shared =
-      mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(shared, MAP_FAILED);
-  auto* told = new (shared) Told{};
-  int status = in_forked_child([&] {
-#ifndef FOREGRAD_SANITIZE
-    rlimit limit{rlim_t{4} << 30, rlim_t{4} << 30};
-    setrlimit(RLIMIT_AS, &limit);
-#endif
-    if (!GetParam()->samples) return;
-    for (const Sample& sample : GetParam()->samples()) mutate(graph_of(*GetParam(), sample), *told);
+  if (!GetParam()->samples) return;
+  Told told = told_by_child([&](Told& told) {
+    for (const Sample& sample : GetParam()->samples()) mutate(graph_of(*GetParam(), sample), told);
   });
-  EXPECT_EQ(status, 0) << "ended or hung in\n" << told->text;
-  EXPECT_STREQ(told->wrong, "");
-  munmap(shared, sizeof(Told));
+  EXPECT_EQ(told.status, 0) << "ended or hung in\n" << told.now;
+  EXPECT_STREQ(told.wrong, "");
+  EXPECT_GT(told.succeeded, 0) << "no graph of it ran";
 }
 
 }  // namespace

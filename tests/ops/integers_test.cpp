@@ -1,16 +1,12 @@
 // Every function of the table that takes integers, called with the largest, the smallest and those
 // that would be symbols, at every place: an error or a result, never a crash, a hang or an error
 // that blames the library. Each function has a child process of its own, with little memory.
-#include <sys/mman.h>
-#include <sys/resource.h>
-
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <new>
 
-#include "tests/base/child_process.h"
 #include "tests/ops/table_cases.h"
+#include "tests/ops/told.h"
 
 namespace fg::table {
 namespace {
@@ -73,15 +69,6 @@ Arguments with_integer(const Arguments& arguments, const FunctionInfo& info, Pla
   return result;
 }
 
-// The report of a child, in memory that both see: the call that it is in, and its findings.
-struct Told {
-  char call[512], wrong[4096];
-};
-
-void tell(char* to, size_t room, const std::string& text) {
-  std::strncpy(to, text.c_str(), room - 1);
-}
-
 std::string described(const Arguments& arguments) {
   std::string out;
   for (const Value& value : arguments) {
@@ -103,21 +90,17 @@ void use(const FunctionInfo& info, const Arguments& arguments) {
 }
 
 void attempt(const FunctionInfo& info, const Arguments& arguments, Told& told) {
-  std::string what = info.full_name() + "(" + described(arguments) + ")";
-  tell(told.call, sizeof(told.call), what);
-  auto blame = [&](const std::string& why) {
-    if (!told.wrong[0]) tell(told.wrong, sizeof(told.wrong), what + ": " + why);
-  };
+  told.begin(info.full_name() + "(" + described(arguments) + ")");
   try {
     use(info, map_tensors(arguments, plain_copy));
   } catch (const Error& error) {
     std::string_view text = error.what();
     bool ours = error.kind() == ErrorKind::internal || text.empty() ||
                 text.find("std::") != text.npos || text.find("vector::") != text.npos;
-    if (ours) blame(error.what());
+    if (ours) told.blame(error.what());
   } catch (const std::bad_alloc&) {
   } catch (const std::exception& error) {
-    blame(error.what());
+    told.blame(error.what());
   }
 }
 
@@ -140,14 +123,6 @@ void try_everything(const FunctionInfo& info, const Sample& sample, Told& told) 
   }
 }
 
-// Enough for all that succeeds; a sanitizer needs room for itself.
-void limit_memory() {
-#ifndef FOREGRAD_SANITIZE
-  rlimit limit{rlim_t{4} << 30, rlim_t{4} << 30};
-  setrlimit(RLIMIT_AS, &limit);
-#endif
-}
-
 class Integers : public testing::TestWithParam<const FunctionInfo*> {};
 std::vector<const FunctionInfo*> with_integers() {
   std::vector<const FunctionInfo*> result;
@@ -163,17 +138,11 @@ std::vector<const FunctionInfo*> with_integers() {
 INSTANTIATE_TEST_SUITE_P(Functions, Integers, testing::ValuesIn(with_integers()), test_name);
 
 TEST_P(Integers, of_any_value_give_an_error_or_a_result) {
-  void* shared =
-      mmap(nullptr, sizeof(Told), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  ASSERT_NE(shared, MAP_FAILED);
-  auto* told = new (shared) Told{};
-  int status = in_forked_child([&] {
-    limit_memory();
-    for (const Sample& sample : GetParam()->samples()) try_everything(*GetParam(), sample, *told);
+  Told told = told_by_child([&](Told& told) {
+    for (const Sample& sample : GetParam()->samples()) try_everything(*GetParam(), sample, told);
   });
-  EXPECT_EQ(status, 0) << "ended or hung in " << told->call;
-  EXPECT_STREQ(told->wrong, "");
-  munmap(shared, sizeof(Told));
+  EXPECT_EQ(told.status, 0) << "ended or hung in " << told.now;
+  EXPECT_STREQ(told.wrong, "");
 }
 
 }  // namespace

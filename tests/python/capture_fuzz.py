@@ -59,11 +59,17 @@ def has_one_path(program, seen):
                                          for label, value in seen)
 
 
+def has_writers(program):
+    """A backward or a hook of the program writes, or reads what others may write."""
+    text = program.text()
+    return "g.mul_" in text or any(writer.__name__ in text for writer in WRITERS)
+
+
 def first_difference(program, one, two):
     """(label, eager, captured), or None."""
     one_path = has_one_path(program, one)
     error = 1e-4 if "float32" in program.text() else 1e-9  # large terms may cancel
-    if any(writer.__name__ in program.text() for writer in WRITERS) or "g.mul_" in program.text():
+    if has_writers(program):
         one, two = until_error(one, two)
     one, two = without_missed(one, two)
     for (label, value), (other, found) in zip(one, two):
@@ -77,14 +83,25 @@ def first_difference(program, one, two):
     return None
 
 
+# Backwards of all results for all leaves, of the first order: captured code refuses none of them.
+OF_ALL = ("gradients of all", "gradients of all again", "backward")
+
+
 def until_error(one, two):
     """Observations before a backward failed that writes: how far it got is not known."""
     for i, ((label, value), (_, found)) in enumerate(zip(one, two)):
-        if found is STOPS or found is MISSES:
+        excused = found is STOPS and (label not in OF_ALL or value != "done")
+        if found is MISSES or excused:
             return one[:i], two[:i]
         if label.startswith(("gradient", "second", "backward")) and str(value).startswith("raised"):
             return one[:i + 1], two[:i + 1]
     return one, two
+
+
+def stop_of(one, two):
+    """The label of the first backward that eager runs and captured code refuses, or None."""
+    return next((label for (label, value), (_, found) in zip(one, two)
+                 if found is STOPS and value == "done"), None)
 
 
 def without_missed(one, two):
@@ -136,8 +153,11 @@ def calls_of(program):
     return calls
 
 
-def difference(program, fullgraph=True):
-    """The first difference between eager and captured, or None; Refused when it is not captured."""
+def difference(program, stops, fullgraph=True):
+    """The first difference between eager and captured, or None; Refused when it is not captured.
+
+    Labels of backwards that captured code refuses and eager does not are added to `stops`.
+    """
     eager, captured = Subject(program), Subject(program, fullgraph)
     for i, (seed, floats, variant) in enumerate(calls_of(program)):
         expected = Observation(program, eager, seed, floats, variant)
@@ -150,6 +170,8 @@ def difference(program, fullgraph=True):
             # runs: of two errors in a program it may find the other one first.
             if expected.error is not None and not isinstance(found.error, AssertionError):
                 return None
+        stop = stop_of(expected.seen, found.seen)
+        stops += [stop] if stop else []
         seen = first_difference(program, expected.seen, found.seen)
         if seen:
             last = found.error or found.first_error
@@ -159,13 +181,14 @@ def difference(program, fullgraph=True):
 
 
 def check(program):
-    """(what differs or None, why it was refused or None)."""
+    """(what differs or None, why it was refused or None, the backwards that stopped)."""
+    stops = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
-            return difference(program), None
+            return difference(program, stops), None, stops
         except Refused as refused:
-            return difference(program, fullgraph=False), str(refused)
+            return difference(program, stops, fullgraph=False), str(refused), stops
 
 
 # ---- smaller programs
@@ -214,7 +237,7 @@ def shrink(program, found):
         going = False
         for candidate in smaller(program):
             try:
-                now, _ = check(candidate)
+                now, *_ = check(candidate)
             except Exception:
                 continue
             if now and _kind(now) == kind:
@@ -231,23 +254,38 @@ class Report:
 
     def __init__(self):
         self.programs = 0
+        self.writers = 0  # programs of which a backward or a hook writes
         self.refused = collections.Counter()
+        self.refused_writers = collections.Counter()
+        self.stopped = collections.Counter()  # programs, by their first backward that stops
         self.differences = []  # (program, found)
 
     def add(self, program):
-        found, refused = check(program)
+        found, refused, stops = check(program)
+        writes = has_writers(program)
         self.programs += 1
+        self.writers += writes
         if refused:
             text = refused.partition(" (captured from")[0]
-            self.refused[re.sub(r"^\w+: |\d+", "", text)] += 1
+            reasons = self.refused_writers if writes else self.refused
+            reasons[re.sub(r"^\w+: |\d+", "", text)] += 1
+        if stops:
+            self.stopped[re.sub(r"\d+", "", stops[0])] += 1
         if found:
             self.differences.append((program, found))
         return found
 
+    def stopped_at_first_order(self):
+        return sum(n for label, n in self.stopped.items() if not label.startswith("second"))
+
     def text(self):
-        count = sum(self.refused.values())
-        lines = [f"{self.programs} programs, {count} refused, {len(self.differences)} differ"]
-        lines += [f"{n:6} {reason}" for reason, n in self.refused.most_common()]
+        others = self.programs - self.writers
+        lines = [f"{self.programs} programs, {len(self.differences)} differ",
+                 f"{self.refused.total()} refused of {others} without writers",
+                 f"{self.refused_writers.total()} refused of {self.writers} with writers",
+                 f"{self.stopped.total()} stopped"]
+        for counter in (self.refused, self.refused_writers, self.stopped):
+            lines += ["", *(f"{n:6} {reason}" for reason, n in counter.most_common())]
         return "\n".join(lines)
 
 

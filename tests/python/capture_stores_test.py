@@ -196,7 +196,8 @@ def test_variables_are_stored_too():
 
 
 def test_counters_count_every_call_once():
-    count = 0
+    global COUNT
+    count = COUNT = 0
 
     def f(x):
         nonlocal count
@@ -204,9 +205,11 @@ def test_counters_count_every_call_once():
         count, COUNT = count + 1, COUNT + 1
         return x * (x.sum().item() if count > 2 else 2)
 
-    compiled = fg.compile(f)
+    compiled, captured, eager = fg.compile(f), counters.captured, counters.eager
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for i in range(1, 13):
             compiled(fg.ones(1))
             assert (count, COUNT) == (i, i)
+    assert counters.captured - captured == versions_of(compiled) == 2
+    assert counters.eager - eager == 10

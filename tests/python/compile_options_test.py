@@ -45,7 +45,8 @@ def test_options_of_compile():
     def f(x):
         return x * 2
 
-    for options in ({"mode": "max-autotune"}, {"mode": "default"}, {"dynamic": False},
+    for options in ({"mode": "max-autotune"}, {"mode": "reduce-overhead"}, {"mode": "default"},
+                    {"mode": "max-autotune-no-cudagraphs"}, {"dynamic": False},
                     {"options": {}}):
         assert fg.compile(f, fullgraph=True, **options)(fg.ones(1)).item() == 2
     with pytest.raises(NotImplementedError, match="dynamic=True is not here yet"):
@@ -185,7 +186,9 @@ def test_reset_forgets_versions_refusals_and_counts():
 
 
 def test_threads_may_change_settings_and_reset_while_others_call():
-    compiled, failed = fg.compile(lambda x, k: x * k), []
+    captured, failed = [], []
+    compiled = fg.compile(lambda x, k: x * k, fullgraph=True,
+                          backend=lambda graph, examples: captured.append(graph) or graph)
 
     def work(i):
         try:
@@ -204,3 +207,4 @@ def test_threads_may_change_settings_and_reset_while_others_call():
         thread.join()
     config.max_versions = 8
     assert not failed
+    assert len(captured) >= 3  # one for each k, and again after a reset

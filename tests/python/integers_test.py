@@ -11,39 +11,45 @@ MOST, LEAST = 2**63 - 1, -2**63
 x = fg.arange(6.0).reshape(2, 3)
 v = fg.arange(5.0)
 
+# Calls, and ordinary ones that do the same.
 ANSWERS = {
-    "tril keeps all": (lambda: fg.tril(x, MOST), x),
-    "tril keeps nothing": (lambda: fg.tril(x, LEAST), fg.zeros(2, 3)),
-    "triu keeps all": (lambda: fg.triu(x, LEAST), x),
-    "triu keeps nothing": (lambda: x.triu(MOST), fg.zeros(2, 3)),
-    "a diagonal far above": (lambda: fg.diagonal(x, MOST), fg.ones(0)),
-    "a diagonal far below": (lambda: x.diagonal(LEAST), fg.ones(0)),
-    "diag far above": (lambda: fg.diag(x, MOST), fg.ones(0)),
-    "roll is modular": (lambda: x.roll(MOST, 0), x.roll(1, 0)),
-    "roll by almost 2**63": (lambda: x.roll(MOST - 2**31, 0), x.roll(1, 0)),
-    "roll back": (lambda: x.roll(-2**63 + 2**32, 1), x.roll((-2**63 + 2**32) % 3, 1)),
-    "a huge step": (lambda: v[2::MOST], v[2:3]),
-    "a huge step of a strided tensor": (lambda: x[:, 1][::MOST], x[:1, 1]),
-    "a step beyond 64 bits": (lambda: v[::2**80], v[:1]),
-    "a start far below": (lambda: v[LEAST:], v),
-    "ends beyond 64 bits": (lambda: v[-2**80:2**80], v),
-    "an end far below": (lambda: v[:LEAST], v[:0]),
-    "chunks": (lambda: fg.cat(v.chunk(MOST - 4)), v),
-    "split": (lambda: v.split(MOST)[0], v),
-    "unfold": (lambda: v.unfold(0, 2, MOST), v[None, :2]),
-    "no repeats of nothing": (lambda: v[:0].repeat(MOST), v[:0]),
-    "a view of nothing": (lambda: x.as_strided((0,), (1,), MOST), fg.ones(0)),
-    "a stride of one element": (lambda: x.as_strided((1,), (MOST,), 0), x[0, :1]),
-    "a range at the end": (lambda: fg.arange(MOST - 3, MOST), fg.tensor([MOST - 3, MOST - 2,
-                                                                           MOST - 1])),
-    "a range over everything": (lambda: fg.arange(LEAST, MOST, MOST), fg.tensor([LEAST, -1,
-                                                                                  MOST - 1])),
-    "a pool with a huge stride": (lambda: F.avg_pool2d(x[None], 2, 2**40), fg.tensor([[[2.0]]])),
+    "tril keeps all": (lambda x, v: fg.tril(x, MOST), lambda x, v: x),
+    "tril keeps nothing": (lambda x, v: fg.tril(x, LEAST), lambda x, v: x * 0),
+    "triu keeps all": (lambda x, v: fg.triu(x, LEAST), lambda x, v: x),
+    "triu keeps nothing": (lambda x, v: x.triu(MOST), lambda x, v: x * 0),
+    "a diagonal far above": (lambda x, v: fg.diagonal(x, MOST), lambda x, v: x[0, :0]),
+    "a diagonal far below": (lambda x, v: x.diagonal(LEAST), lambda x, v: x[0, :0]),
+    "diag far above": (lambda x, v: fg.diag(x, MOST), lambda x, v: x[0, :0]),
+    "roll is modular": (lambda x, v: x.roll(MOST, 0), lambda x, v: x.roll(1, 0)),
+    "roll by almost 2**63": (lambda x, v: x.roll(MOST - 2**31, 0), lambda x, v: x.roll(1, 0)),
+    "roll back": (lambda x, v: x.roll(-2**63 + 2**32, 1),
+                  lambda x, v: x.roll((-2**63 + 2**32) % 3, 1)),
+    "a huge step": (lambda x, v: v[2::MOST], lambda x, v: v[2:3]),
+    "a huge step of a strided tensor": (lambda x, v: x[:, 1][::MOST], lambda x, v: x[:1, 1]),
+    "a step beyond 64 bits": (lambda x, v: v[::2**80], lambda x, v: v[:1]),
+    "a start far below": (lambda x, v: v[LEAST:], lambda x, v: v),
+    "ends beyond 64 bits": (lambda x, v: v[-2**80:2**80], lambda x, v: v),
+    "an end far below": (lambda x, v: v[:LEAST], lambda x, v: v[:0]),
+    "chunks": (lambda x, v: fg.cat(v.chunk(MOST - 4)), lambda x, v: v),
+    "split": (lambda x, v: v.split(MOST)[0], lambda x, v: v),
+    "unfold": (lambda x, v: v.unfold(0, 2, MOST), lambda x, v: v[None, :2]),
+    "no repeats of nothing": (lambda x, v: v[:0].repeat(MOST), lambda x, v: v[:0]),
+    "a view of nothing": (lambda x, v: x.as_strided((0,), (1,), MOST), lambda x, v: x[0, :0]),
+    "a stride of one element": (lambda x, v: x.as_strided((1,), (MOST,), 0),
+                                lambda x, v: x[0, :1]),
+    "a range at the end": (lambda x, v: fg.arange(MOST - 3, MOST),
+                           lambda x, v: fg.tensor([MOST - 3, MOST - 2, MOST - 1])),
+    "a range over everything": (lambda x, v: fg.arange(LEAST, MOST, MOST),
+                                lambda x, v: fg.tensor([LEAST, -1, MOST - 1])),
+    "a pool with a huge stride": (lambda x, v: F.avg_pool2d(x[None], 2, 2**40),
+                                  lambda x, v: x[:, :2].mean().reshape(1, 1, 1)),
     "a convolution with a huge stride":
-    (lambda: F.conv1d(x[None], fg.ones(1, 2, 2), stride=MOST), fg.tensor([[[8.0]]])),
-    "rounding to no decimals at all": (lambda: fg.round(x, decimals=MOST).isnan(),
-                                       fg.ones(2, 3, dtype=fg.bool)),
-    "no elements of any size": (lambda: fg.zeros(MOST, 0, MOST).sum(), fg.tensor(0.0)),
+    (lambda x, v: F.conv1d(x[None], fg.ones(1, 2, 2), stride=MOST),
+     lambda x, v: x[:, :2].sum().reshape(1, 1, 1)),
+    "rounding to no decimals at all": (lambda x, v: fg.round(x, decimals=MOST).isnan(),
+                                       lambda x, v: fg.ones(2, 3, dtype=fg.bool)),
+    "no elements of any size": (lambda x, v: fg.zeros(MOST, 0, MOST).sum(),
+                                lambda x, v: fg.tensor(0.0)),
 }
 
 REFUSED = {
@@ -88,8 +94,8 @@ REFUSED = {
 
 @pytest.mark.parametrize("case", ANSWERS)
 def test_has_the_answer_of_pytorch(case):
-    call, expected = ANSWERS[case]
-    result = call()
+    call, ordinary = ANSWERS[case]
+    result, expected = call(x, v), ordinary(x, v)
     assert result.shape == expected.shape and result.dtype == expected.dtype
     assert fg.equal(result, expected)
 
@@ -101,11 +107,32 @@ def test_is_refused_with_a_sentence(case):
         call()
 
 
-@pytest.mark.parametrize("case", [name for name in ANSWERS if "range" not in name])
+def gradients_of(function):
+    """Gradients of x and v, and what the function returns; nothing where that has none."""
+    leaves = [x.clone().requires_grad_(), v.clone().requires_grad_()]
+    result = function(*leaves)
+    if result.requires_grad:
+        weights = fg.arange(1.0, result.numel() + 1).reshape(result.shape)
+        (result * weights).sum().backward()
+    return result.tolist(), [None if t.grad is None else t.grad.tolist() for t in leaves]
+
+
+@pytest.mark.parametrize("case", [name for name in ANSWERS if name != "a view of nothing"])
 def test_gradients_and_captured_calls_take_them_too(case):
-    call, expected = ANSWERS[case]
-    captured = fg.compile(lambda: call() * 1)
-    assert fg.equal(captured(), expected * 1)
+    call, ordinary = ANSWERS[case]
+    expected = gradients_of(ordinary)
+    assert gradients_of(call) == expected
+    assert gradients_of(fg.compile(call, fullgraph=True)) == expected
+
+
+def test_a_view_of_nothing_far_away_is_not_captured_and_has_no_gradient():
+    call, ordinary = ANSWERS["a view of nothing"]
+    with pytest.raises(RuntimeError, match="outside of the tensor"):
+        fg.compile(call, fullgraph=True)(x, v)
+    with pytest.warns(UserWarning, match="outside of the tensor"):
+        assert fg.equal(fg.compile(call)(x, v), ordinary(x, v))
+    with pytest.raises(RuntimeError, match="more bytes than 2\\^63"):
+        gradients_of(call)
 
 
 @pytest.mark.parametrize("shift", [MOST, 2**62 + 1, -2**63 + 2**32])

@@ -1,8 +1,10 @@
 """foregrad.nn.Module: what it holds, saves and loads, with PyTorch's names and words."""
 
 import copy
+import gc
 import pickle
 import warnings
+import weakref
 
 import foregrad as fg
 import pytest
@@ -140,6 +142,23 @@ def test_modules_leave_nothing_behind(stays_level):
         net.load_state_dict(net.state_dict())
 
     stays_level(use)
+
+
+@pytest.mark.parametrize("register", ["register_full_backward_hook",
+                                      "register_full_backward_pre_hook"])
+def test_a_module_with_a_backward_hook_is_freed_after_gradients_with_a_graph(register):
+    x = fg.ones(2, 3, requires_grad=True)
+
+    def use():
+        net = Net()
+        getattr(net.first, register)(lambda module, *grads: grads[0])
+        grads = fg.autograd.grad(net(x).square().sum(), [x, *net.parameters()], create_graph=True)
+        assert all(grad.requires_grad for grad in grads)
+        return [weakref.ref(t) for t in (net, net.first, net.scale, net.first.weight, *grads)]
+
+    left = use()
+    gc.collect()
+    assert [ref() for ref in left] == [None] * len(left)
 
 
 def test_a_module_that_was_not_made_yet_takes_no_parameters():

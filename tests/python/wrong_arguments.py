@@ -1,7 +1,8 @@
 """Calls public functions with arguments of all kinds; run as a program by wrong_arguments_test.
 
 Usage: wrong_arguments.py FOLDER PART PARTS. The call that is being made stands in FOLDER/call, what
-was wrong in FOLDER/wrong; a crash or a hang is seen by the caller.
+was wrong in FOLDER/wrong, and at the end the number of calls in FOLDER/done; a crash or a hang is
+seen by the caller. FOLDER/thread has the same of some calls in another thread.
 """
 
 import contextlib
@@ -17,16 +18,14 @@ import numpy as np
 
 import foregrad as fg
 
-# Names that end or change the process, wait for input or write files; each has tests of its own.
-SKIPPED = {"save", "load", "compile", "set_num_threads", "set_default_dtype", "manual_seed",
-           "set_rng_state", "set_printoptions", "seed", "set_grad_enabled", "set_memory_limit",
-           "backward", "__setstate__", "__del__", "set_flush_denormal", "detect_anomaly",
-           "set_detect_anomaly", "set_deterministic_debug_mode", "use_deterministic_algorithms",
-           "__class__", "__init_subclass__", "__subclasshook__", "__new__", "__init__",
-           "load_cache_artifacts", "main"}
+# Names of Python's own; a class is called itself.
+SKIPPED = {"__setstate__", "__del__", "__class__", "__init_subclass__", "__subclasshook__",
+           "__new__", "__init__"}
+LAST = ("set_num_threads", "set_default_dtype", "set_grad_enabled")  # later calls would see them
 # Texts for developers of the library, or of the standard library, that no user should see.
 FORBIDDEN = ("internal error", "std::", "vector::", "basic_", "bad_", "C++ exception", "_M_",
              "please report")
+THREAD = 20  # another thread calls one function of so many
 
 
 class Raises:
@@ -74,46 +73,113 @@ def values():
     mapping = {}
     mapping["self"] = mapping
     return {
-        "None": None, "text": "text", "empty text": "", "bytes": b"bytes", "2**63-1": 2**63 - 1,
-        "2**62": 2**62, "-2**63": -2**63, "-2**63+100": -2**63 + 100, "2**64": 2**64, "-1": -1,
+        "None": None, "text": "text", "empty text": "", "bytes": b"bytes",
+        "half a character": "\ud800", "2**63-1": 2**63 - 1, "2**62": 2**62,
+        "-2**63": -2**63, "-2**63+100": -2**63 + 100, "2**64": 2**64, "-1": -1,
         "2**200": 2**200, "nan": float("nan"), "inf": float("inf"), "complex": 1j, "True": True,
         "[]": [], "()": (), "itself": itself, "only itself": only_itself, "mapping": mapping,
         "deep": nested(5000), "Raises": Raises(), "[Raises]": [Raises()], "class": Raises,
         "function": len, "[2**63-1]": [2**63 - 1], "(-2**63,)": (-2**63,), "[None]": [None],
-        "[text]": ["text"], "[1, 2]": [1, 2], "shrinking": shrinking(), "slice": slice(None),
+        "[text]": ["text"], "[1, 2]": [1, 2], "shrinking": None, "slice": slice(None),
         "Ellipsis": ..., "int64": fg.tensor([1, 0]), "bool": fg.tensor([[True, False]]),
         "zero-dim": fg.tensor(2.0), "empty": fg.ones(0, 3), "half": fg.ones(2, 2).half(),
         "abstract size": fg.ones(2, 3).shape, "dtype": fg.float16, "object array":
         np.array([object()]), "reversed array": np.arange(4.0)[::-1], "grad":
-        fg.ones(2, 3, requires_grad=True), "set": {1, 2}, "iterator": iter([1, 2]),
+        fg.ones(2, 3, requires_grad=True), "set": {1, 2}, "iterator": None,
     }
 
 
+MADE = {"shrinking": shrinking, "iterator": lambda: iter([1, 2])}  # anew for each function
+
+
+# Modules of which all public names are called. Files are written to FOLDER.
+MODULES = (fg, fg.nn.functional, fg.nn.init, fg.nn.utils, fg.autograd, fg.autograd.graph,
+           fg.autograd.function, fg.compiler, fg.compiler.cache, fg.optim, fg.safetensors,
+           fg.utils.hooks)
+
+
+def make_matrix():
+    return fg.arange(6.0).reshape(2, 3)
+
+
+def make_node():
+    return fg.ones(2, requires_grad=True).sin().grad_fn
+
+
+def make_optimizer(kind=fg.optim.SGD):
+    return kind([fg.ones(2, requires_grad=True)], lr=0.1)
+
+
+# Objects of which all public methods are called.
+RECEIVERS = {
+    "Tensor": make_matrix, "Node": make_node, "Generator": fg.Generator,
+    "SavedTensor": lambda: make_node()._raw_saved_self, "Linear": lambda: fg.nn.Linear(3, 3),
+    "SGD": make_optimizer, "Adam": lambda: make_optimizer(fg.optim.Adam),
+    "StepLR": lambda: fg.optim.lr_scheduler.StepLR(make_optimizer(), 2),
+    "Compiled": lambda: fg.compile(lambda x: x * 2, backend="interpreter"),
+}
+SIZES = ((), (3,), (3, 3), (3, 3, 2))  # of a layer; it takes the first that it can
+
+
+def layer_maker(kind):
+    """A function that makes a layer with sizes of its kind."""
+    for sizes in SIZES:
+        try:
+            kind(*sizes)
+        except (TypeError, ValueError):
+            continue
+        return lambda: kind(*sizes)
+    raise AssertionError(f"no sizes for {kind}")
+
+
+def is_public(name, function):
+    error = inspect.isclass(function) and issubclass(function, BaseException)
+    return not name.startswith("_") and callable(function) and not error
+
+
 def targets():
-    tensor = fg.arange(6.0).reshape(2, 3)
+    """(name, function, the maker of the object that is its first argument or None)."""
     found = []
-    for module in (fg, fg.nn.functional, fg.nn.init, fg.autograd, fg.autograd.graph,
-                   fg.autograd.functional if hasattr(fg.autograd, "functional") else fg.autograd):
+    for module in MODULES:
         for name in sorted(dir(module)):
             function = getattr(module, name)
-            public = not name.startswith("_") and callable(function) and name not in SKIPPED
-            if public and not (inspect.isclass(function) and issubclass(function, BaseException)):
-                found.append((f"{module.__name__}.{name}", function, ()))
+            if is_public(name, function) and name not in LAST:
+                found.append((f"{module.__name__}.{name}", function, None))
+    for name in sorted(dir(fg.optim.lr_scheduler)):
+        function = getattr(fg.optim.lr_scheduler, name)
+        if is_public(name, function):
+            found.append((f"lr_scheduler.{name}", function, make_optimizer))
     for name in sorted(dir(fg.nn)):
         layer = getattr(fg.nn, name)
         if inspect.isclass(layer):
-            found.append((f"nn.{name}", layer, ()))
-    for name in sorted(dir(fg.Tensor)):
-        method = getattr(fg.Tensor, name)
-        if callable(method) and name not in SKIPPED:
-            found.append((f"Tensor.{name}", method, (tensor,)))
-    return found
+            found.append((f"nn.{name}", layer, None))
+            if issubclass(layer, fg.nn.Module):
+                found.append((f"{name}.__call__", layer.__call__, layer_maker(layer)))
+    for owner, make in RECEIVERS.items():
+        kind = type(make())
+        for name in sorted(dir(kind)):
+            method = getattr(kind, name)
+            own = method is not getattr(object, name, None)
+            known = name in SKIPPED
+            if callable(method) and own and not known:
+                found.append((f"{owner}.{name}", method, make))
+    return found + [(f"foregrad.{name}", getattr(fg, name), None) for name in LAST]
+
+
+def chosen(part, parts):
+    return [target for i, target in enumerate(targets()) if i % parts == part]
+
+
+def count_calls(part, parts):
+    return len(values()) * sum(3 if make else 4 for _, _, make in chosen(part, parts))
 
 
 class Report:
     def __init__(self, folder):
         self.call = os.path.join(folder, "call")
         self.wrong = os.path.join(folder, "wrong")
+        self.done = os.path.join(folder, "done")
+        self.calls = 0
         self.place = open(self.call, "w", encoding="utf-8")
 
     def begin(self, what):
@@ -122,7 +188,7 @@ class Report:
         self.place.flush()
 
     def blame(self, what, why):
-        with open(self.wrong, "a", encoding="utf-8") as file:
+        with open(self.wrong, "a", encoding="utf-8", errors="replace") as file:
             file.write(f"{what}: {why}\n")
 
     def attempt(self, what, function, arguments):
@@ -139,21 +205,26 @@ class Report:
                 return
             if any(word in text for word in FORBIDDEN):
                 self.blame(what, f"{type(error).__name__}: {text[:300]}")
+        finally:
+            self.calls += 1
+
+    def end(self):
+        with open(self.done, "w", encoding="utf-8") as file:
+            file.write(str(self.calls))
 
 
 def run(report, part, parts):
-    for number, (name, function, first) in enumerate(targets()):
-        if number % parts != part:
-            continue
-        for kind in values():
-            fresh = fg.arange(6.0).reshape(2, 3)
-            one = values()[kind] if kind in ("shrinking", "iterator") else KINDS[kind]
-            start = tuple(fresh for _ in first)
+    for name, function, make in chosen(part, parts):
+        for kind in KINDS:
+            one = MADE[kind]() if kind in MADE else KINDS[kind]
+            fresh = make_matrix()
+            start = (make(),) if make else ()
             report.attempt(f"{name}({kind})", function, (*start, one))
             report.attempt(f"{name}(x, {kind})", function, (*start, fresh, one))
             report.attempt(f"{name}({kind}, {kind})", function, (*start, one, one))
-            if not first:
+            if not make:
                 report.attempt(f"{name}(x, y, {kind})", function, (fresh, fresh.clone(), one))
+    report.end()
 
 
 def main():
@@ -169,7 +240,7 @@ def main():
         run(Report(folder), part, parts)
         other = os.path.join(folder, "thread")
         os.makedirs(other, exist_ok=True)
-        thread = threading.Thread(target=run, args=(Report(other), part, 20 * parts))
+        thread = threading.Thread(target=run, args=(Report(other), part, THREAD * parts))
         thread.start()
         thread.join()
 

@@ -88,8 +88,7 @@ TEST(Undefined, RefusesTheRestInASentence) {
   };
   for (const auto& [name, call] : calls) {
     std::string error = error_of([&] { call(); });
-    EXPECT_TRUE(error.starts_with(name) || has(error, name)) << name << ": " << error;
-    EXPECT_NE(error, "no error") << name;
+    EXPECT_TRUE(error.starts_with(name)) << name << ": " << error;
   }
   EXPECT_EQ(error_of([&] { (void)u.dtype(); }),
             "dtype: the tensor is undefined (a Tensor() that was never assigned); give it a value "
