@@ -3,6 +3,7 @@
 #include <cstring>
 #include <new>
 #include <regex>
+#include <set>
 
 #include "compile/version.h"
 #include "ir/run.h"
@@ -19,6 +20,13 @@ constexpr const char* kNumbers[] = {"0",    "1",
                                     "nan",  "9223372036854775807",
                                     "true", "-9223372036854775808"};
 constexpr const char* kTypes[] = {"bool", "int64", "float16", "uint8", "float32"};
+// Their sizes or values depend on elements, or they show memory as another dtype.
+const std::set<std::string> kNotCaptured = {"allclose",      "argwhere",
+                                            "equal",         "masked_scatter",
+                                            "masked_select", "masked_scatter_backward",
+                                            "multinomial",   "nonzero",
+                                            "nonzero_numpy", "repeat_interleave.self_Tensor",
+                                            "view.dtype"};
 constexpr size_t kMostBytes = 1 << 20;
 
 bool is_small(const ir::Graph& graph) {
@@ -99,7 +107,8 @@ TEST_P(GraphMutations, are_refused_or_run) {
   });
   EXPECT_EQ(told.status, 0) << "ended or hung in\n" << told.now;
   EXPECT_STREQ(told.wrong, "");
-  EXPECT_GT(told.succeeded, 0) << "no graph of it ran";
+  bool captured = kNotCaptured.count(GetParam()->full_name()) == 0;
+  EXPECT_EQ(told.succeeded > 0, captured) << "whether a graph of it ran";
 }
 
 }  // namespace
