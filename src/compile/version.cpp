@@ -125,6 +125,12 @@ void Version::make(size_t arguments) {
     refuse_shared_writes(*trace_, kernel_->written());
     refuse_overwritten_views(*trace_, *kernel_);
     refuse_shown_data(*trace_, *kernel_);
+    for (size_t i : kernel_->live()) live_is_saved_ |= kernel_->kept_place(i).has_value();
+    if (live_is_saved_ && graph_counters.saved_tensor_hooks > 0) {
+      capture::refuse(
+          "a backward or a hook reaches an input that is saved, too, of which saved-tensor hooks "
+          "may make two; call the function outside of them");
+    }
   }
   Tensors inputs;
   for (size_t i = 0; i < trace_->inputs().size(); i++) {
@@ -177,6 +183,7 @@ bool Version::matches(const Tensors& inputs) const {
   if (modes.grad_enabled != grad_mode_ || modes.inference != inference_mode_) return false;
   if (default_dtype() != default_dtype_) return false;
   if (inputs.size() != guards_.size()) return false;
+  if (live_is_saved_ && graph_counters.saved_tensor_hooks > 0) return false;
   for (size_t i = 0; i < inputs.size(); i++) {
     if (!guards_[i].holds(inputs[i])) return false;
   }
@@ -192,6 +199,7 @@ std::string Version::difference(const Tensors& inputs) const {
     std::string found = guards_[i].difference(inputs[i]);
     if (!found.empty()) return fmt::format("tensor {} has {}", i, found);
   }
+  if (live_is_saved_ && graph_counters.saved_tensor_hooks > 0) return "saved-tensor hooks";
   return matches(inputs) ? "" : "other inputs share memory";
 }
 
@@ -380,20 +388,8 @@ void Version::hold_live(KernelNode& node, const Tensors& inputs) const {
   }
 }
 
-// Hooks may give back other elements of a saved input than code of the user finds in the tensor.
-void Version::check_live_apart() const {
-  kernel_->prepare(true);
-  for (size_t i : kernel_->live()) {
-    if (!kernel_->kept_place(i)) continue;
-    fail(
-        "compile: a backward or a hook of the function reaches an input that is saved, too, and "
-        "saved-tensor hooks may make two of it; call the compiled function outside of them");
-  }
-}
-
 Tensors Version::call(const Tensors& inputs, const Callback<size_t()>& state) {
   if (plain_ && !state) return kernel_->call(inputs, {}, {}, records_);
-  if (records_ && graph_counters.saved_tensor_hooks > 0) check_live_apart();
   for (auto [input, bumps] : trace_->bumps) {
     for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
   }

@@ -86,7 +86,6 @@ class Version {
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
   void hold_live(KernelNode& node, const Tensors& inputs) const;
-  void check_live_apart() const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
   Tensors make_results(const Tensors& inputs, Tensors values) const;
@@ -104,6 +103,7 @@ class Version {
   std::vector<size_t> aliases_;  // empty: it does not matter
   std::vector<timing::Time> phases_;
   bool grad_mode_, inference_mode_, records_;
+  bool live_is_saved_ = false;  // code of the user reaches an input that the call saves
   bool plain_ = false;  // the caller gets what the kernel computes, and nothing else happens
   DType default_dtype_;
 };

@@ -519,3 +519,49 @@ def test_a_backward_that_reads_an_input_can_be_differentiated_again():
         return elements(first).tolist(), elements(second).tolist()
 
     assert outcome(fg.compile(lambda x, b: apply(x, b), fullgraph=True)) == outcome(apply)
+
+
+def test_saved_tensor_hooks_around_an_input_that_a_backward_reaches_and_saves():
+    """What they pack is another tensor than the one that the backward has."""
+
+    def backward(ctx, g):
+        with fg.no_grad():
+            ctx.b.add_(1)
+        return g * ctx.b
+
+    apply = custom(backward)
+
+    def function(x, b):
+        return apply(x, b) * b
+
+    compiled = fg.compile(function)
+
+    def packed(call):
+        b = fg.ones(3)
+        with fg.autograd.graph.saved_tensors_hooks(lambda t: t.detach().clone(), lambda t: t):
+            x = leaf(3)
+            result = call(x, b)
+        seen = []
+        for _ in range(3):
+            grad, = fg.autograd.grad(result.sum(), x, retain_graph=True)
+            seen.append((grad.tolist(), b.tolist()))
+        return seen
+
+    compiled(leaf(3), fg.ones(3))
+    with pytest.warns(UserWarning, match="saved-tensor hooks may make two"):
+        found = packed(compiled)
+    assert found == packed(function)
+
+
+def test_a_backward_that_writes_runs_where_no_gradient_comes_from_it():
+    def backward(ctx, g):
+        with fg.no_grad():
+            ctx.b.add_(1)
+        return None
+
+    apply = custom(backward)
+    function = fg.compile(lambda x, b: apply(x, b), fullgraph=True)
+    for _ in range(2):
+        x, b = leaf(3), fg.zeros(3)
+        function(x, b).sum().backward()
+        assert b.tolist() == [1, 1, 1] and x.grad is None

@@ -1,6 +1,6 @@
 """A Python function as the library captures it: a function of a list of tensors."""
 
-import enum
+import sys
 import types
 
 from foregrad import _C
@@ -33,7 +33,7 @@ class Lift:
             "that the function reads; pass it as an argument")
 
 
-_SHARED = (enum.Enum, type(Ellipsis), range, frozenset, types.FunctionType, types.ModuleType,
+_SHARED = (type(Ellipsis), range, frozenset, types.FunctionType, types.ModuleType,
            types.BuiltinFunctionType, types.MethodType)
 _PLAIN = (int, float, bool, str, bytes, complex, type(None), _C.dtype, _C.Size, slice, type)
 
@@ -54,9 +54,11 @@ class Body:
 
     def is_new(self, value):
         """Whether an object was made by the function, as far as is known."""
-        return not (isinstance(value, _SHARED) or self.snapshot.knows(value)
-                    or type(value).__module__.partition(".")[0] == "foregrad"
-                    or any(value is one for one in self.call.given.objects))
+        members = getattr(sys.modules.get("enum"), "Enum", ())
+        shared = isinstance(value, _SHARED) or isinstance(value, members)
+        ours = type(value).__module__.partition(".")[0] == "foregrad"
+        given = any(value is one for one in self.call.given.objects)
+        return not (shared or ours or given or self.snapshot.knows(value))
 
     def __call__(self, inside):
         given, fixed = self.call.given, self.call.fixed
