@@ -61,14 +61,14 @@ nb::dict config_for_python() {
   nb::object stores = nb::bool_(now.local);
   if (now.local != now.remote) stores = nb::str(now.local ? "local" : "remote");
   result["cache"] = stores;
-  result["cache_dir"] = now.directory;
+  result["cache_dir"] = text_of_bytes(now.directory);
   result["cache_size"] = now.size_limit;
-  result["cache_tag"] = now.tag;
+  result["cache_tag"] = text_of_bytes(now.tag);
   result["cache_strict"] = now.strict;
   result["cache_wait"] = now.wait_seconds;
-  result["cache_remote"] = now.remote_url;
+  result["cache_remote"] = text_of_bytes(now.remote_url);
   result["cache_remote_timeout"] = now.remote_seconds;
-  result["cache_key"] = now.shared_key;
+  result["cache_key"] = text_of_bytes(now.shared_key);
   return result;
 }
 
@@ -79,14 +79,14 @@ void configure(const nb::dict& settings) {
   bool on = settings["cache"].equal(nb::bool_(true));
   next.local = on || is("local");
   next.remote = on || is("remote");
-  next.directory = nb::cast<std::string>(settings["cache_dir"]);
+  next.directory = bytes_of(settings["cache_dir"]);
   next.size_limit = nb::cast<uint64_t>(settings["cache_size"]);
-  next.tag = nb::cast<std::string>(settings["cache_tag"]);
+  next.tag = bytes_of(settings["cache_tag"]);
   next.strict = nb::cast<bool>(settings["cache_strict"]);
   next.wait_seconds = nb::cast<double>(settings["cache_wait"]);
-  next.remote_url = nb::cast<std::string>(settings["cache_remote"]);
+  next.remote_url = bytes_of(settings["cache_remote"]);
   next.remote_seconds = nb::cast<double>(settings["cache_remote_timeout"]);
-  next.shared_key = nb::cast<std::string>(settings["cache_key"]);
+  next.shared_key = bytes_of(settings["cache_key"]);
   cache::configure(next);
 }
 

@@ -1,5 +1,6 @@
 """Options of compile and its like work, or are refused with a sentence; settings of the process."""
 
+import os
 import threading
 
 import foregrad as fg
@@ -108,6 +109,8 @@ def test_settings_are_read_set_and_checked(tmp_path):
                                  ("cache", "far", "expected True, False"),
                                  ("cache_wait", -1.0, "expected seconds"),
                                  ("cache_dir", None, "expected the path of a folder"),
+                                 ("cache_dir", "a\0b", "expected the path of a folder"),
+                                 ("cache_tag", "\ud800", "expected a text"),
                                  ("max_versions", 0, "expected a number from 1 on")):
         with pytest.raises(ValueError, match=f"compiler.config.{name}: got .*; {message}"):
             setattr(config, name, value)
@@ -115,6 +118,16 @@ def test_settings_are_read_set_and_checked(tmp_path):
                   lambda: config.patch(cach=1)):
         with pytest.raises(AttributeError, match="no setting 'cach'; there are cache, cache_dir"):
             wrong()
+
+
+def test_a_folder_may_have_a_name_of_any_bytes(tmp_path):
+    name = b"\xff-caf\xe9"
+    for folder in (os.fsencode(tmp_path) + b"/" + name, tmp_path / os.fsdecode(name)):
+        with config.patch(cache_dir=folder):
+            assert os.fsencode(config.cache_dir).endswith(name) and "cache_dir=" in repr(config)
+            with config.patch(cache_strict=True):  # and the folder stays
+                fg.compile(lambda x: x * 2.5)(fg.ones(2))
+    assert (tmp_path / os.fsdecode(name)).is_dir()
 
 
 def key_of(tag):

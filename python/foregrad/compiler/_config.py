@@ -11,8 +11,18 @@ def _is_number(value):
     return isinstance(value, (int, float)) and not isinstance(value, bool) and value >= 0
 
 
+def _is_text(value):
+    """Of any bytes but the one that ends a text of the system."""
+    try:
+        return isinstance(value, str) and b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:  # half a character
+        return False
+
+
 def _is_path(value):
-    return isinstance(value, (str, os.PathLike))
+    if isinstance(value, os.PathLike):
+        value = os.fspath(value)
+    return _is_text(os.fsdecode(value) if isinstance(value, bytes) else value)
 
 
 def _is_size(value):
@@ -29,13 +39,13 @@ _KNOWN = {
     "cache_dir": (_is_path, "the path of a folder", "Where the cache is."),
     "cache_size": (_is_size, "bytes, or a text such as '500M'",
                    "What the cache may take on disk."),
-    "cache_tag": (lambda value: isinstance(value, str), "a text",
+    "cache_tag": (_is_text, "a text",
                   "Part of every key: another tag is another cache."),
     "cache_strict": (lambda value: isinstance(value, bool), "True or False",
                      "Whether what the cache cannot do is an error."),
     "cache_wait": (_is_number, "seconds",
                    "How long to wait while another process compiles the same."),
-    "cache_remote": (lambda value: isinstance(value, str),
+    "cache_remote": (_is_text,
                      "'redis://user:password@host:port/database', rediss:// for TLS, or ''",
                      "A Redis server that several machines share; needs cache_key."),
     "cache_remote_timeout": (_is_number, "seconds",
@@ -56,11 +66,12 @@ def _checked(name, value):
         raise ValueError(f"compiler.config.{name}: got {value!r}; expected {expected}")
     if name == "cache_size" and isinstance(value, str):
         return _C.bytes_of(value)
-    return os.fspath(value) if name in ("cache_dir", "cache_key") else value
+    return os.fsdecode(value) if name in ("cache_dir", "cache_key") else value
 
 
 class Config:
-    """Settings of the process: attributes. They begin as FOREGRAD_* says, by the same names.
+    """Settings of the process: attributes. Those of the cache begin as FOREGRAD_* says, by the
+    same names.
 
     A change counts for all threads, from the next call that compiles or looks for compiled code;
     statistics of the cache begin anew with it. FOREGRAD_FORCE_DISABLE_CACHES=1 wins.
