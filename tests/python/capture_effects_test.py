@@ -327,3 +327,18 @@ def test_a_queue_is_read_once_per_call():
             items.put(number)
             assert compiled(ONES).tolist() == [number, number]
     assert items.empty()
+
+
+def test_a_method_called_eval_does_not_read_everything():
+    net, state = fg.nn.Dropout(0.5), Plain()
+
+    def function(x):
+        net.eval()
+        return net(x) * state.flag
+
+    state.flag = 2.0
+    compiled = fg.compile(function, fullgraph=True)
+    for step in range(12):
+        OnClass.step = state.step = step
+        assert compiled(ONES).tolist() == [2, 2]
+    assert len(compiled.compiled.versions) <= 2

@@ -104,6 +104,13 @@ def values_loaded(code):
 # Names that reach attributes and variables whose names the code does not mention.
 REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
                "__getattribute__", "__getattr__", "attrgetter", "methodcaller"}
+_BUILTINS_ONLY = {"eval", "exec"}
+
+
+def reaches_all_in(code):
+    """Whether code may read what it does not mention. (A method may be called eval, too.)"""
+    found = REACHES_ALL.intersection(code.co_names)
+    return bool(found - _BUILTINS_ONLY or found & globals_loaded_in(code))
 
 
 def appends_only(codes, names):
@@ -112,7 +119,7 @@ def appends_only(codes, names):
     if None in names:
         return False
     for code in codes:
-        if REACHES_ALL.intersection(code.co_names):
+        if reaches_all_in(code):
             return False
         if not names.intersection(code.co_names + code.co_freevars + code.co_cellvars):
             continue

@@ -21,6 +21,7 @@ from foregrad.compiler._code import (
     modules_in,
     names_in,
     names_tried_in,
+    reaches_all_in,
 )
 from foregrad.compiler._known import (
     LIBRARY_MODULES,
@@ -131,12 +132,14 @@ class Snapshot:
             self._own |= _first_names(root)
         self.names |= self._own
         self._cells = {}  # names of free variables
+        # Whether code reads what it does not mention.
+        self._reaches_all = bool(REACHES_ALL & self.names - {"eval", "exec"})
         self._tried = set()  # of the names those of things that may not be there
         self._known_as = {}  # lists: the names under which they are found, None for an item
         count = -1
         # A name may make more code reachable, which has more names.
-        while count != len(self.names) + len(self._tried):
-            count = len(self.names) + len(self._tried)
+        while count != (len(self.names), len(self._tried), self._reaches_all):
+            count = len(self.names), len(self._tried), self._reaches_all
             self._reads, self._seen, self._queue = [], {}, list(roots)
             self.originals, self.variables, self.places = [], [], {}
             self.codes, self.unloaded, self._harmless = {}, False, set()
@@ -169,13 +172,14 @@ class Snapshot:
     def reads_by(self, codes):
         """Those of the reads that code may make, with all that is in containers which it names."""
         names = {name for code in codes for name in (*names_in(code), *code.co_freevars)}
+        everything = any(map(reaches_all_in, codes))
         inside, found, count = set(), [], -1
         while count != len(found):
             count, found = len(found), []
             for read in self._reads:
                 how, holder, key = read[:3]
                 name = self._cells.get(id(holder)) if how == "cell" else key
-                if (names & REACHES_ALL or id(holder) in inside
+                if (everything or id(holder) in inside
                         or (isinstance(name, str) and (name in names or name in _OF_FUNCTIONS))):
                     found.append(read)
                     inside.add(id(_C.read(how, holder, key)))
@@ -383,7 +387,7 @@ class Snapshot:
         library = (is_library(getattr(value, "__file__", None) or "")
                    or value.__name__ in sys.builtin_module_names)
         names = (self._own if library else self.names) & value.__dict__.keys()
-        if self.names & REACHES_ALL and not library:
+        if self._reaches_all and not library:
             names |= {name for name, held in list(value.__dict__.items())
                       if not name.startswith("__") and _is_data(held)}
         self._visit_dict(value.__dict__, names, part=True)
@@ -472,6 +476,7 @@ class Snapshot:
             self.codes[id(one)] = one
             names |= names_in(one)
             self._tried |= names_tried_in(one)
+            self._reaches_all |= reaches_all_in(one)
             for module in modules_in(one, variables):
                 self.unloaded |= module is None
                 self._queue.append(module)
@@ -493,7 +498,7 @@ class Snapshot:
             self.originals.append((attributes, dict(attributes)))
             self._prefixes[id(attributes)] = f"{self._paths.get(id(value), '?')}."
             self._name_members(attributes)
-            everything = (self.names & REACHES_ALL or hasattr(kind, "__getattr__")
+            everything = (self._reaches_all or hasattr(kind, "__getattr__")
                           or _is_ours(kind))  # whose code has names that are not looked at
             if everything:
                 unread = getattr(kind, "_unread_when_captured", ())
@@ -528,7 +533,7 @@ class Snapshot:
     def _visit_class(self, value, kind):
         """What a class has that code mentions, or that runs without being mentioned."""
         makes = value is kind or self.names & _REACHES_CLASS
-        everything = self.names & REACHES_ALL
+        everything = self._reaches_all
         called = getattr(kind, "_called_when_captured", ())  # by us, not by name
         for base in kind.__mro__:
             if base.__module__ == "builtins" or _is_ours(base):
