@@ -7,6 +7,7 @@ traced for a state of these things, and used again when they are in this state.
 from operator import is_
 
 from foregrad import _C
+from foregrad.compiler._places import is_value
 
 _MOST = 64
 
@@ -23,9 +24,9 @@ class BackwardState:
     snapshot does not know what else it holds, that of the capture.
     """
 
-    def __init__(self, name, reads, is_value):
-        self._name, self._is_value = name, is_value
-        self._values, tensors, objects = [], [], []
+    def __init__(self, name, reads):
+        self._name, self._values = name, []
+        tensors, objects = [], []
         for read in reads:
             how, _, _, expected, value = read
             if expected == "tensor":
@@ -68,7 +69,7 @@ class BackwardState:
         value = _C.read(how, holder, key)
         if value is _C.MISSING:
             return how, holder, key, "same", value
-        if not self._is_value(value):
+        if not is_value(value):
             self._refuse(f"{key} is a {type(value).__name__} now")
         return how, holder, key, "bits" if type(value) is float else "value", value
 

@@ -10,14 +10,14 @@ import weakref
 from _thread import RLock  # threading, which has it too, takes longer to load
 
 from foregrad import _C
+from foregrad.compiler._backward_state import BackwardState
 from foregrad.compiler._body import Body, CaptureError, Lift
 from foregrad.compiler._config import config
-from foregrad.compiler._backward_state import BackwardState
 from foregrad.compiler._counters import counters  # noqa: F401
 from foregrad.compiler._known import is_followed
 from foregrad.compiler._names import input_names, object_names
 from foregrad.compiler._numbers import Fixed
-from foregrad.compiler._sources import Snapshot, is_value
+from foregrad.compiler._sources import Snapshot
 from foregrad.compiler._stores import After
 from foregrad.compiler._watch import Watch
 
@@ -270,7 +270,7 @@ class Compiled:
             raise CaptureError("a backward or a hook changes what the function reads "
                                f"({error}); return it instead, or keep it in a tensor") from None
         reads = before.reads_by(watch.codes())
-        return BackwardState(_name(self.function), reads, is_value) if reads else None
+        return BackwardState(_name(self.function), reads) if reads else None
 
     def cache_key(self, *args, **kwargs):
         """The key under which the cache has, or would have, the forward of a call."""

@@ -32,10 +32,9 @@ from foregrad.compiler._known import (
     name_of,
     unknown_native,
 )
+from foregrad.compiler._places import PLAIN, Place, is_data, is_value
 
 Tensor = _C.Tensor
-_VALUES = (int, float, bool, str, bytes, complex, type(None), type(Ellipsis), range, _C.dtype)
-_PLAIN = frozenset(_VALUES)
 _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
            types.MethodDescriptorType, types.GetSetDescriptorType, types.CodeType)
 _VIEWS = (type({}.keys()), type({}.values()), type({}.items()))
@@ -46,50 +45,16 @@ _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 _MAKES = {"__init__", "__new__"}
 _OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _REACHES_CLASS = {"type", "__class__"} | REACHES_ALL
-
-
-_LONGEST_PATH, _DEEPEST_VALUE = 200, 5
+_LONGEST_PATH = 200
 
 
 class Unreadable(RuntimeError):
     """A function reads something whose state cannot be compared later."""
 
 
-class Place:
-    """Where a float was read and another one may be put."""
-
-    def __init__(self, how, holder, key):
-        self._how, self._holder, self._key = how, holder, key
-        self.identity = (how, id(holder), key)
-
-    def read(self):
-        return _C.read(self._how, self._holder, self._key)
-
-    def put_back(self, value):
-        if self.read() is value:
-            return
-        if value is _C.MISSING:
-            delattr(self._holder, self._key)
-        else:
-            self.write(value)
-
-    def write(self, value):
-        if self._how == "cell":
-            self._holder.cell_contents = value
-        elif self._how in ("attribute", "class_entry"):
-            setattr(self._holder, self._key, value)
-        else:
-            self._holder[self._key] = value
-
-
 def _is_ours(value):
     module = getattr(value, "__module__", None)
     return isinstance(module, str) and module.partition(".")[0] == "foregrad"
-
-
-def _is_data(value):
-    """Whether a variable that code reaches by a computed name may be a number, or holds some."""
-    return isinstance(value, (Tensor, list, tuple, dict, set)) or is_value(value)
 
 
 def _first_names(root):
@@ -103,18 +68,6 @@ def _first_names(root):
     return {name for function in functions
             if isinstance(function, types.FunctionType) and not _is_ours(function)
             for code in codes_in(function.__code__) for name in names_in(code)}
-
-
-def is_value(value, depth=0):
-    if type(value) in _PLAIN:
-        return True
-    if type(value) is not tuple and type(value) is not frozenset:
-        # Other kinds of numbers and texts may have attributes.
-        return isinstance(value, _VALUES) and type(value).__module__ == "numpy"
-    # A tuple that is nested more deeply is read item by item, without looking into all of it at
-    # each level.
-    return depth < _DEEPEST_VALUE and all(
-        is_value(item, depth + 1) and type(item) is not float for item in value)
 
 
 class Snapshot:
@@ -241,7 +194,7 @@ class Snapshot:
     def _add(self, how, holder, key=None):
         value = _C.read(how, holder, key)
         expected = "same", value
-        if type(value) in _PLAIN and type(value) is not float:
+        if type(value) in PLAIN and type(value) is not float:
             expected = "value", value
         elif isinstance(value, Tensor):
             expected = "tensor", None
@@ -389,7 +342,7 @@ class Snapshot:
         names = (self._own if library else self.names) & value.__dict__.keys()
         if self._reaches_all and not library:
             names |= {name for name, held in list(value.__dict__.items())
-                      if not name.startswith("__") and _is_data(held)}
+                      if not name.startswith("__") and is_data(held)}
         self._visit_dict(value.__dict__, names, part=True)
 
     def _visit_array(self, value):
@@ -545,7 +498,7 @@ class Snapshot:
                 elif name == "__dict__" or isinstance(member, types.GetSetDescriptorType):
                     continue
                 elif (name in self.names or name in called
-                      or (everything and not name.startswith("__") and _is_data(member))
+                      or (everything and not name.startswith("__") and is_data(member))
                       or (name.startswith("__") and callable(member)
                           and (makes or name not in _MAKES))):
                     self._add("class_entry", base, name)
