@@ -137,6 +137,8 @@ bool same_value(PyObject* value, PyObject* expected) {
   if (value == expected) return true;
   if (Py_TYPE(value) != Py_TYPE(expected)) return false;
   if (PyTuple_CheckExact(value)) return same_items(value, expected);
+  if (PyFloat_Check(value))  // one of numpy
+    return same_bits(PyFloat_AsDouble(value), PyFloat_AsDouble(expected));
   int same = PyObject_RichCompareBool(value, expected, Py_EQ);
   if (same < 0 && !PyErr_ExceptionMatches(PyExc_RecursionError)) nb::raise_python_error();
   if (same < 0) PyErr_Clear();  // nested too deeply to be compared: another one

@@ -1,9 +1,11 @@
 """Changes that a captured function makes, and changes of what it reads, of every kind."""
 
 import queue
+import types
 import warnings
 
 import foregrad as fg
+import numpy as np
 import pytest
 
 
@@ -140,6 +142,63 @@ def test_an_attribute_that_comes_later_is_seen(function, make):
         alike(function, make, change=lambda state, i: None)
     else:
         alike(function, make, change=set_later)
+
+
+class Base:
+    scale = 2.0
+
+    def factor(self):
+        return 2.0
+
+
+class Derived(Base):
+    pass
+
+
+def test_an_attribute_that_a_class_gets_later_hides_the_inherited_one():
+    made = Derived()
+
+    def function(x):
+        return x * made.scale * made.factor() * getattr(made, "other", 1.0)
+
+    compiled = fg.compile(function, fullgraph=True)
+    assert compiled(ONES).tolist() == [4, 4]
+    try:
+        Derived.scale = 3.0
+        assert compiled(ONES).tolist() == [6, 6]
+        Derived.factor = lambda self: 5.0
+        assert compiled(ONES).tolist() == [15, 15]
+        Derived.other = 7.0
+        assert compiled(ONES).tolist() == [105, 105]
+    finally:
+        del Derived.scale, Derived.factor
+        if "other" in vars(Derived):
+            del Derived.other
+    assert compiled(ONES).tolist() == [4, 4]
+
+
+def test_an_attribute_that_a_module_gets_later_is_seen():
+    module = types.ModuleType("settings_of_a_test")
+
+    def function(x):
+        return x * getattr(module, "flag", 1.0)
+
+    compiled = fg.compile(function, fullgraph=True)
+    assert compiled(ONES).tolist() == [1, 1]
+    module.flag = 3.0
+    assert compiled(ONES).tolist() == [3, 3]
+
+
+def test_both_zeros_of_numpy_are_told_apart():
+    state = Plain()
+
+    def function(x):
+        return x / fg.tensor(float(state.flag))
+
+    compiled = fg.compile(function)
+    for zero in (0.0, -0.0, 0.0):
+        state.flag = np.float64(zero)
+        assert compiled(ONES).tolist() == function(ONES).tolist()
 
 
 def test_a_global_variable_that_comes_later_is_seen():

@@ -7,7 +7,7 @@ import types
 _IMPORT = opcode.opmap["IMPORT_NAME"]
 _STORE_GLOBAL = opcode.opmap["STORE_GLOBAL"]
 _LOAD_GLOBAL = opcode.opmap["LOAD_GLOBAL"]
-_BY_TEXT = {"hasattr", "setattr", "delattr"}
+_BY_TEXT = {"getattr", "hasattr", "setattr", "delattr"}
 _LOADS = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDEREF", "LOAD_FAST")
 
 
@@ -39,8 +39,8 @@ def globals_loaded_in(code):
 
 def names_tried_in(code):
     """Names that code mentions and that may not be there: it handles exceptions, or asks."""
-    may_be_absent = getattr(code, "co_exceptiontable", True) or "hasattr" in code.co_names
-    return names_in(code) if may_be_absent else set()
+    asks = "hasattr" in code.co_names or "getattr" in code.co_names
+    return names_in(code) if asks or getattr(code, "co_exceptiontable", True) else set()
 
 
 def globals_stored_in(code):

@@ -102,6 +102,7 @@ class Snapshot:
             # Found by code of Python's own library; refused, unless that alone found it.
             self._library, self._problems, self._in_library = set(), [], False
             self._paths = {id(root): names.get(id(root), "self") for root in roots}
+            self._absent = set()  # names that a class does not have, with its id
             self._prefixes = {}  # of dictionaries whose keys are names
             self.tensor_names, self.float_names = [], []
             while self._queue:
@@ -110,7 +111,7 @@ class Snapshot:
             if id(value) not in self._library:
                 raise Unreadable(why)
         self.reads, self.count = _C.Reads(self._reads), len(self._reads)
-        del self._queue, self._paths, self._prefixes, self._problems
+        del self._queue, self._paths, self._prefixes, self._problems, self._absent
         self.tensors, self.floats = self.reads.again()
 
     def holds_abstract(self):
@@ -343,6 +344,8 @@ class Snapshot:
         if self._reaches_all and not library:
             names |= {name for name, held in list(value.__dict__.items())
                       if not name.startswith("__") and is_data(held)}
+        if not library:
+            names |= self._tried
         self._visit_dict(value.__dict__, names, part=True)
 
     def _visit_array(self, value):
@@ -502,3 +505,15 @@ class Snapshot:
                       or (name.startswith("__") and callable(member)
                           and (makes or name not in _MAKES))):
                     self._add("class_entry", base, name)
+            self._visit_absent(kind, base)
+
+    def _visit_absent(self, kind, base):
+        """Reads names that a class of the user may get later: they hide those of the next one."""
+        if base.__module__.partition(".")[0] in LIBRARY_MODULES:
+            return
+        behind = kind.__mro__[kind.__mro__.index(base) + 1:]
+        for name in (self.names | self._tried) - base.__dict__.keys():
+            hides = name in self._tried or any(name in one.__dict__ for one in behind)
+            if hides and (id(base), name) not in self._absent:
+                self._absent.add((id(base), name))
+                self._add("class_entry", base, name)
