@@ -61,10 +61,10 @@ bool is_capturing();
 void depends_on(Callback<bool()> unchanged);
 void something_changed();
 
-// Whether a callable may hold a tensor or a number that a later call would read anew.
+// Whether a callable may hold a tensor or a number, beside parameters, that a later call would
+// read anew.
 template <class F>
-constexpr bool holds_state =
-    !std::is_empty_v<F> && !std::is_function_v<std::remove_pointer_t<F>> && !HasParameters<F>;
+constexpr bool holds_state = !std::is_empty_v<F> && !std::is_function_v<std::remove_pointer_t<F>>;
 
 // A floating number is an input of the graph where the callable takes a Tensor or a Scalar for it.
 template <class T, class N>

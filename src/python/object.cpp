@@ -90,11 +90,12 @@ nb::object text_of_bytes(std::string_view bytes) {
 
 // ---- the end of the interpreter
 
-static std::atomic<unsigned long> importing_thread = PyThread_get_thread_ident();
+// The thread that ends the interpreter: until then the one that imported this, most often the same.
+static std::atomic<unsigned long> ending_thread = PyThread_get_thread_ident();
 static std::atomic<bool> ending = false;
 static std::atomic<int> asking = 0;
 
-static bool is_other_thread() { return PyThread_get_thread_ident() != importing_thread; }
+static bool is_other_thread() { return PyThread_get_thread_ident() != ending_thread; }
 
 bool is_ending() { return ending && is_other_thread(); }
 
@@ -131,11 +132,11 @@ Caller& caller() {
 
 // A forked child has one thread, which is its main one; what the others held stays held.
 void keep_this_thread_only() {
-  importing_thread = PyThread_get_thread_ident();
+  ending_thread = PyThread_get_thread_ident();
   asking = 0;
   auto* fresh = new Callers;
   for (Caller* each : callers().all) {
-    if (each->thread == importing_thread) fresh->all.push_back(each);
+    if (each->thread == ending_thread) fresh->all.push_back(each);
   }
   all_callers = fresh;
 }
@@ -145,7 +146,7 @@ std::vector<unsigned long> threads_inside() {
   std::vector<unsigned long> threads;
   std::lock_guard locked(callers().lock);
   for (const Caller* each : callers().all) {
-    if (each->is_inside() && each->thread != importing_thread) threads.push_back(each->thread);
+    if (each->is_inside() && each->thread != ending_thread) threads.push_back(each->thread);
   }
   return threads;
 }
@@ -206,6 +207,7 @@ static void end_calls() {
 }
 
 static void prepare_for_end() {
+  ending_thread = PyThread_get_thread_ident();
   ending = true;
   end_calls();
   MayRelease released;  // those who compile may need it

@@ -116,5 +116,24 @@ TEST(HeldState, StepsLookToo) {
   EXPECT_EQ(warnings.size(), 1u);
 }
 
+struct ScaledImpl : nn::Module {
+  double scale = 2;
+  Tensor weight = register_parameter("weight", ones({2}));
+  Tensor forward(const Tensor& x) const { return x * weight * scale; }
+};
+FG_MODULE(Scaled);
+
+TEST(HeldState, ANumberInAModuleThatIsCompiledIsLookedFor) {
+  Warnings heard;
+  Scaled net;
+  auto f = compile(net, {.fullgraph = true});
+  EXPECT_EQ(f(ones({2})).to_vector<double>()[0], 2);
+  net->scale = 5;
+  EXPECT_EQ(f(ones({2})).to_vector<double>()[0], 5);
+  EXPECT_EQ(warnings.size(), 1u);
+  for (int i = 0; i < 20; i++) EXPECT_EQ(f(ones({2})).to_vector<double>()[0], 5);
+  EXPECT_EQ(warnings.size(), 1u);
+}
+
 }  // namespace
 }  // namespace fg

@@ -221,3 +221,31 @@ def test_a_child_of_fork_works_and_ends_quietly(run_program):
         print("done")
     """)
     assert done.stdout.split() == ["done", "done"]
+
+
+def test_a_handler_of_the_end_may_work_where_another_thread_imported_the_package(run_program):
+    done = run_program("""
+        import atexit
+        import threading
+
+        def at_the_end():
+            import foregrad as fg
+            x = fg.ones(2, requires_grad=True)
+            y = x * 2
+            y.register_hook(lambda grad: grad * 3)
+            y.sum().backward()
+            assert x.grad.tolist() == [6, 6]
+            assert fg.compile(lambda t: t * 2)(fg.ones(2)).tolist() == [2, 2]
+            print("done", flush=True)
+
+        atexit.register(at_the_end)
+
+        def work():
+            import foregrad as fg
+            fg.compile(lambda t: t * 3)(fg.ones(2))
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+    """)
+    assert done.stdout == "done\n"
