@@ -180,8 +180,8 @@ struct Signature {
   using Entry = typename FirstOf<Signature, count>::template Pointer<Result>;
 };
 
-// What is asked of single arguments stands beside the signature: members would be made anew for
-// every schema in every file of a user.
+// Types of single arguments stand beside the signature: members would be made anew for every schema
+// in every file of a user.
 template <class Sig, size_t I>
 inline constexpr Type type_at = Sig::outline.arguments[I];
 template <class Sig, size_t I>

@@ -522,7 +522,7 @@ def test_a_backward_that_reads_an_input_can_be_differentiated_again():
 
 
 def test_saved_tensor_hooks_around_an_input_that_a_backward_reaches_and_saves():
-    """What they pack is another tensor than the one that the backward has."""
+    """They pack another tensor than the one that the backward has."""
 
     def backward(ctx, g):
         with fg.no_grad():

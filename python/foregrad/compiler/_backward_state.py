@@ -1,4 +1,4 @@
-"""What backwards and hooks of a captured function read when they run, beside tensors.
+"""Things that backwards and hooks of a captured function read when they run, beside tensors.
 
 Eager code reads it in the backward, which may be long after the forward. So a compiled backward is
 traced for a state of these things, and used again when they are in this state.
@@ -40,7 +40,7 @@ class BackwardState:
         self._known = []  # values by the number of their state
 
     def of_call(self):
-        """What tells the state of now, for the backward of a call that begins."""
+        """A function that tells the state of now, for the backward of a call that begins."""
         tensors = self._tensors_now()
         return lambda: self._now(tensors)
 

@@ -252,7 +252,7 @@ class Compiled:
     def check_effects(snapshot):
         """Refuses what was done to things from before and cannot be done after every call."""
         try:
-            snapshot.is_as_before()
+            snapshot.check_as_before()
         except RuntimeError as error:
             raise CaptureError("the function, or a backward or a hook, changes what the function "
                                f"reads in a way that is not captured ({error}); return it "

@@ -12,7 +12,7 @@ def _is_number(value):
 
 
 def _is_text(value):
-    """Of any bytes but the one that ends a text of the system."""
+    """Whether the system takes it as a text: any bytes but the one that ends it."""
     try:
         return isinstance(value, str) and b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:  # half a character

@@ -8,7 +8,7 @@ _DEEPEST_VALUE = 5
 
 
 class Place:
-    """Where a float was read and another one may be put."""
+    """A variable, attribute or item that was read, and in which something else may be put."""
 
     def __init__(self, how, holder, key):
         self._how, self._holder, self._key = how, holder, key
@@ -18,12 +18,16 @@ class Place:
         return _C.read(self._how, self._holder, self._key)
 
     def put_back(self, value):
+        """Makes an attribute what it was, if it can be set."""
         if self.read() is value:
             return
-        if value is _C.MISSING:
-            delattr(self._holder, self._key)
-        else:
-            self.write(value)
+        try:
+            if value is _C.MISSING:
+                delattr(self._holder, self._key)
+            else:
+                self.write(value)
+        except (AttributeError, TypeError):
+            pass
 
     def write(self, value):
         if self._how == "cell":

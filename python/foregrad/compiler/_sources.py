@@ -139,7 +139,7 @@ class Snapshot:
                     inside.add(id(_C.read(how, holder, key)))
         return found
 
-    def is_as_before(self):
+    def check_as_before(self):
         """Raises an error if a function that was captured left something else than it found."""
         tensors, _ = self.reads.again()
         if not all(map(operator.is_, tensors, self.tensors)):
