@@ -51,7 +51,7 @@ run: command
 test: packages build/release/CMakeCache.txt
 	@tools/install_packages $(FUZZ_PACKAGES)
 	@$(call build,release)
-	@ctest --test-dir build/release --output-on-failure
+	@ctest --test-dir build/release --output-on-failure -j $(JOBS)
 	@$(MAKE) --no-print-directory build/venv/installed
 	@build/venv/bin/python -m pytest -q
 
