@@ -1,5 +1,8 @@
 // Effects of a backward on memory that was there before it. A backward is traced once and runs many
 // times, so each of those effects is found here, put down, and undone in the trace.
+#include <algorithm>
+
+#include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
 #include "capture/tracer.h"
@@ -99,8 +102,32 @@ void Tracer::note_read(const Storage* storage, Memory& memory) {
     read_back.insert(storage);
 }
 
+// Whether a gradient that waits for an input is the same memory. Where the input is used outside,
+// eager code may have added it to another gradient before, and a write would not be seen there.
+static bool waits_for_an_input(const Tensor& self, const std::vector<Lifted>& inputs) {
+  autograd::GraphTask* task = autograd::current_task();
+  if (!task) return false;
+  auto shares = [&](const Tensor& other) {
+    return other.defined() && !other.is_same(self) && other.impl()->storage == self.impl()->storage;
+  };
+  auto is_entry = [&](const autograd::Node* node) {
+    return std::any_of(inputs.begin(), inputs.end(),
+                       [&](const Lifted& input) { return input.entry.get() == node; });
+  };
+  for (const autograd::NodeState& state : task->states()) {
+    bool of_input = !state.captures.empty() || is_entry(state.node);
+    if (of_input && std::any_of(state.grads.begin(), state.grads.end(), shares)) return true;
+  }
+  return std::any_of(task->captured.begin(), task->captured.end(), shares);
+}
+
 void Tracer::note_write(const Tensor& self, Memory& memory) {
   const Storage* storage = self.impl()->storage.get();
+  if (scope_->runs_code_of_user_ && waits_for_an_input(self, lifted_)) {
+    scope_->refuse(
+        "a backward or a hook writes to a gradient that an input gets, too, and that may have been "
+        "added to another one before; write to a clone()");
+  }
   bool comes = memory.is_input && memories_.place_of(storage) >= scope_->first_own_;
   if (!comes && scope_->is_own(storage)) return;
   if (VersionCounter* counter = self.impl()->own_version.get()) {

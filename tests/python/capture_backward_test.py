@@ -565,3 +565,24 @@ def test_a_backward_that_writes_runs_where_no_gradient_comes_from_it():
         x, b = leaf(3), fg.zeros(3)
         function(x, b).sum().backward()
         assert b.tolist() == [1, 1, 1] and x.grad is None
+
+
+def test_a_write_to_a_gradient_that_an_input_gets_too_is_refused():
+    """Whether the input sees it depends on gradients that it gets from outside."""
+    apply = custom(lambda ctx, g: g.mul_(2) + 1)
+
+    def function(x, b):
+        return apply(x, b) + x
+
+    eager_instead(function, match="a gradient that an input gets, too")
+
+    def outside(call):
+        leaf_of_all = leaf(3)
+        x = leaf_of_all * 1
+        result = call(x, plain(3))
+        grads = [fg.ones(3), fg.ones(3)]
+        return fg.autograd.grad([result, x], [leaf_of_all], grads)[0].tolist()
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        assert outside(fg.compile(function)) == outside(function)
