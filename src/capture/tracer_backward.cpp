@@ -108,7 +108,7 @@ static bool waits_for_an_input(const Tensor& self, const std::vector<Lifted>& in
   autograd::GraphTask* task = autograd::current_task();
   if (!task) return false;
   auto shares = [&](const Tensor& other) {
-    return other.defined() && !other.is_same(self) && other.impl()->storage == self.impl()->storage;
+    return other.defined() && other.impl()->storage == self.impl()->storage;
   };
   auto is_entry = [&](const autograd::Node* node) {
     return std::any_of(inputs.begin(), inputs.end(),
