@@ -85,7 +85,7 @@ Tensor power(const Tensor& self, const Scalar& exponent) {
 
 Scalar one_less(const Scalar& exponent) {
   if (exponent.is_floating()) return Scalar(exponent.to_double() - 1);
-  return Scalar(exponent.to_int() - 1);
+  return Scalar(static_cast<int64_t>(static_cast<uint64_t>(exponent.to_int()) - 1));  // may wrap
 }
 Tensor power_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
   if (exponent.equal(0)) return zeros_like(grad);

@@ -90,7 +90,9 @@ std::string graph_of(const FunctionInfo& info, const Sample& sample) {
     return tensors_of(info.call(info, replace_tensors(sample.arguments, in)));
   };
   try {
-    compiler::Version version(function, inputs, capture::TraceOptions{}, {});
+    compiler::KernelOptions options;
+    options.forward = compiler::backend_named("interpreter");
+    compiler::Version version(function, inputs, capture::TraceOptions{}, options);
     return version.kernel().forward_graph(false).text();
   } catch (const Error&) {  // is not captured
     return "";

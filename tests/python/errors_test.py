@@ -278,3 +278,8 @@ def test_more_repeats_than_memory_are_refused_with_a_sentence():
     for repeats in [[2**62, 2**62], [2**60], [2**48, 1]]:
         with pytest.raises((RuntimeError, MemoryError), match="64 bits|2.63|memory"):
             fg.repeat_interleave(fg.ones(len(repeats)), fg.tensor(repeats))
+
+
+def test_a_window_of_max_pool_that_lies_in_the_padding_alone():
+    with pytest.raises(RuntimeError, match="a window lies in the padding alone"):
+        fg.nn.functional.max_pool1d(fg.ones(1, 1, 1), 2, 1, 1, 2)

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/fail.h"
 #include "base/pool.h"
 
 namespace fg::kernels {
@@ -48,6 +49,16 @@ void each_plane(const PoolGeometry& g, F f) {
                      [&](int64_t begin, int64_t end) {
                        for (int64_t plane = begin; plane < end; plane++) f(plane);
                      });
+}
+
+// The largest of no elements is none.
+void refuse_empty_windows(const PoolGeometry& g) {
+  for (const Axis* axis : {&g.rows, &g.columns}) {
+    for (const Window& window : axis->windows) {
+      if (window.begin < window.end) continue;
+      fail("max_pool: a window lies in the padding alone; expected a smaller padding or dilation");
+    }
+  }
 }
 
 template <class T>
@@ -118,6 +129,7 @@ inline constexpr bool kAverages =
 
 void max_pool(DType dtype, const PoolGeometry& g, const void* input, void* values,
               int64_t* indices) {
+  if (g.planes > 0) refuse_empty_windows(g);
   visit(dtype, [&](auto zero) {
     using T = decltype(zero);
     each_plane(g, [&](int64_t plane) {
