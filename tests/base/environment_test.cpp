@@ -56,6 +56,7 @@ TEST(Environment, a_program_with_foreign_rights_reads_no_setting) {
   std::string usual = run_child("Environment.says_what_it_reads", kSettings).output;
   EXPECT_HAS(usual, "foreign rights: 0, level: baseline, folder: /tmp/theirs, HOME: /tmp/theirs");
   std::optional<gid_t> group = another_group();
+  // Only the system can give a program foreign rights, and only where it allows that.
   if (!group) GTEST_SKIP() << "this user has one group only and cannot make a setgid program";
   Folder folder;
   std::string program = folder.path + "/program";

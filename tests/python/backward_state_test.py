@@ -216,3 +216,11 @@ def test_what_only_the_forward_reads_may_change():
     settings.scale, settings.list = 9.0, []
     y.sum().backward()
     assert x.grad.tolist() == [6, 6]
+
+
+def test_more_than_64_states_are_refused():
+    compiled = fg.compile(hooked(lambda: settings.scale), fullgraph=True)
+    values = [float(i) for i in range(1, 65)]
+    assert gradients(compiled, set_scale, values) == [[3 * value] * 2 for value in values]
+    with pytest.raises(RuntimeError, match="numbers or texts are in the 65th state"):
+        gradients(compiled, set_scale, [65.0])

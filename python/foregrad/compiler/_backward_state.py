@@ -1,7 +1,7 @@
 """Things that backwards and hooks of a captured function read when they run, beside tensors.
 
-Eager code reads it in the backward, which may be long after the forward. So a compiled backward is
-traced for a state of these things, and used again when they are in this state.
+Eager code reads them in the backward, which may be long after the forward. So a compiled backward
+is traced for a state of these things, and used again when they are in this state.
 """
 
 from operator import is_

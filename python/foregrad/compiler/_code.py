@@ -104,13 +104,13 @@ def values_loaded(code):
 # Names that reach attributes and variables whose names the code does not mention.
 REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
                "__getattribute__", "__getattr__", "attrgetter", "methodcaller"}
-_BUILTINS_ONLY = {"eval", "exec"}
+BUILTINS_ONLY = {"eval", "exec"}  # methods may have these names, too
 
 
 def reaches_all_in(code):
-    """Whether code may read what it does not mention. (A method may be called eval, too.)"""
+    """Whether code may read what it does not mention."""
     found = REACHES_ALL.intersection(code.co_names)
-    return bool(found - _BUILTINS_ONLY or found & globals_loaded_in(code))
+    return bool(found - BUILTINS_ONLY or found & globals_loaded_in(code))
 
 
 def appends_only(codes, names):

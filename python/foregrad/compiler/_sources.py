@@ -14,6 +14,7 @@ import types
 
 from foregrad import _C
 from foregrad.compiler._code import (
+    BUILTINS_ONLY,
     REACHES_ALL,
     codes_in,
     globals_loaded_in,
@@ -86,7 +87,7 @@ class Snapshot:
         self.names |= self._own
         self._cells = {}  # names of free variables
         # Whether code reads what it does not mention.
-        self._reaches_all = bool(REACHES_ALL & self.names - {"eval", "exec"})
+        self._reaches_all = bool(REACHES_ALL & self.names - BUILTINS_ONLY)
         self._tried = set()  # of the names those of things that may not be there
         self._known_as = {}  # lists: the names under which they are found, None for an item
         count = -1
