@@ -13,6 +13,7 @@
 #include "base/fail.h"
 #include "base/library.h"
 #include "base/trace.h"
+#include "base/unforked.h"
 #include "ir/runtime.h"
 
 namespace fg::codegen {
@@ -55,12 +56,10 @@ void release_code_of(const char* library) {
 }
 
 // While the generator works. When the program ends, LLVM takes its globals down, which a thread
-// that still compiles does not survive. A forked child has none of the other threads.
+// that still compiles does not survive.
 class AtWork {
  public:
   AtWork() {
-    static const bool ready = pthread_atfork(nullptr, nullptr, [] { working = 0; }) == 0;
-    (void)ready;
     working++;
     if (!ending || pthread_equal(pthread_self(), ending_thread)) return;
     working--;
@@ -82,6 +81,7 @@ class AtWork {
   }
 
  private:
+  Unforked unforked_;
   static inline std::atomic<int> working = 0;
   static inline std::atomic<bool> ending = false;
   static inline std::atomic<pthread_t> ending_thread{};
@@ -112,8 +112,8 @@ const void* const services[] = {
 void end_compiling() { AtWork::end(); }
 
 std::string build(const std::vector<NamedKernel>& kernels, Level level) {
-  BuildObject build_object = generator();
   AtWork at_work;
+  BuildObject build_object = generator();
   timing::Phase phase("generate code");
   std::unique_ptr<std::string> bytes(build_object(&kernels, level));
   release_code_of("libLLVM");
@@ -123,10 +123,14 @@ std::string build(const std::vector<NamedKernel>& kernels, Level level) {
 
 Library::Library(const std::string& bytes, CodeFile file) {
   timing::Phase phase("load");
+  Unforked unforked;
   handle_ = load_code(bytes, file);
 }
 
-Library::~Library() { dlclose(handle_); }
+Library::~Library() {
+  Unforked unforked;
+  dlclose(handle_);
+}
 
 LoopFunction Library::find(const std::string& name) const {
   auto function = reinterpret_cast<LoopFunction>(dlsym(handle_, name.c_str()));

@@ -170,7 +170,10 @@ void add_modes(nb::module_& module) {
     modes.inference = inference;
   });
   module.def("set_num_threads", [](int count) { pool::set_num_threads(count); });
-  module.def("get_num_threads", [] { return pool::num_threads(); });
+  module.def("get_num_threads", [] {
+    asked_outside("get_num_threads()");
+    return pool::num_threads();
+  });
   module.def("get_default_dtype", [] { return nb::borrow(dtype_object(default_dtype())); });
   module.def("set_default_dtype", [](nb::handle dtype) {
     OptDType type = dtype_of(dtype.ptr());

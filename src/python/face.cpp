@@ -239,10 +239,20 @@ PyMemberDef face_members[] = {
     {"__weaklistoffset__", T_PYSSIZET, offsetof(FaceObject, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 
+PyObject* attributes_of(PyObject* face) { return face_of(face)->dict; }
+
 // ---- lists
 
 void asked(const Tensor& tensor, const char* what) {
   if (modes.interpreter) modes.interpreter->asked(tensor, what);
+}
+
+void asked_outside(const char* what) {
+  if (!modes.interpreter) return;
+  fail(
+      "capture: the function asks {}, which may be another one at the next call; ask before and "
+      "pass the answer as an argument",
+      what);
 }
 
 nb::object tuple_of(const Tensors& tensors) {

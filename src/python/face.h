@@ -37,9 +37,13 @@ PyObject* wrap(const Ref<autograd::Node>& node);
 // Makes `type`, a subclass, the type of the face of a tensor that has none yet.
 PyObject* wrap_as(PyTypeObject* type, const Tensor& tensor);
 PyObject* new_face(PyTypeObject* type, Faced* native);
+// The dictionary of what a program set on a tensor or node; null if there is none yet. Borrowed.
+PyObject* attributes_of(PyObject* face);
 
 // A program asks about the tensor itself; see ir::Interpreter::asked.
 void asked(const Tensor& tensor, const char* what);
+// A program asks about a setting: refused while a function is captured.
+void asked_outside(const char* what);
 
 nb::object tuple_of(const Tensors& tensors);
 nb::list list_of(const Tensors& tensors);

@@ -30,7 +30,10 @@ constexpr std::pair<std::string_view, How> kHows[] = {{"item", How::item},
                                                       {"keys", How::keys},
                                                       {"bytes", How::bytes},
                                                       {"elements", How::elements},
-                                                      {"misses", How::misses}};
+                                                      {"memory", How::memory},
+                                                      {"kind", How::kind},
+                                                      {"attributes", How::attributes},
+                                                      {"lineage", How::lineage}};
 constexpr std::pair<std::string_view, Expected> kExpected[] = {
     {"same", Expected::same},     {"tensor", Expected::tensor}, {"bits", Expected::bits},
     {"moving", Expected::moving}, {"value", Expected::value},   {"each", Expected::each}};
@@ -79,6 +82,28 @@ PyObject* elements_of(PyObject* array) {
       .ptr();
 }
 
+// An object that may be held weakly: None when it is gone.
+PyObject* referent(PyObject* holder) {
+  return PyWeakref_CheckRefExact(holder) ? PyWeakref_GET_OBJECT(holder) : holder;
+}
+
+// A memory that is cleared and filled again holds other entries, or other values.
+PyObject* memory_of(PyObject* memory) {
+  std::vector<PyObject*> dictionaries;  // the entries; values that are such; its attributes
+  auto visit = [](PyObject* part, void* found) {
+    if (PyDict_CheckExact(part)) static_cast<std::vector<PyObject*>*>(found)->push_back(part);
+    return 0;
+  };
+  Py_TYPE(memory)->tp_traverse(memory, visit, &dictionaries);
+  nb::list kept;
+  kept.append(nb::handle(memory).attr("cache_info")().attr("misses"));
+  for (PyObject* one : dictionaries) {
+    PyObject *key = nullptr, *value = nullptr;
+    for (Py_ssize_t at = 0; PyDict_Next(one, &at, &key, &value);) kept.append(nb::handle(value));
+  }
+  return PySequence_Tuple(kept.ptr());
+}
+
 // A new reference; null with a Python error.
 PyObject* read_raw(How how, PyObject* holder, PyObject* key) {
   switch (how) {
@@ -104,8 +129,14 @@ PyObject* read_raw(How how, PyObject* holder, PyObject* key) {
       return PyBytes_FromObject(holder);
     case How::elements:
       return elements_of(holder);
-    case How::misses:
-      return nb::object(nb::handle(holder).attr("cache_info")().attr("misses")).release().ptr();
+    case How::memory:
+      return memory_of(holder);
+    case How::kind:
+      return Py_NewRef(reinterpret_cast<PyObject*>(Py_TYPE(referent(holder))));
+    case How::attributes:
+      return PyObject_GenericGetDict(referent(holder), nullptr);
+    case How::lineage:
+      return or_none(reinterpret_cast<PyTypeObject*>(holder)->tp_mro);
     case How::code:
       return Py_NewRef(PyFunction_GET_CODE(holder));
     case How::defaults:
@@ -179,13 +210,22 @@ bool has_keys(PyObject* dictionary, PyObject* keys) {
   return true;
 }
 
+bool has_one_of(PyObject* names, PyObject* attributes) {
+  if (!attributes || PyDict_GET_SIZE(attributes) == 0) return false;
+  PyObject* name = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(attributes, &at, &name, nullptr);) {
+    if (PySet_Contains(names, name) == 1) return true;
+  }
+  return false;
+}
+
 // Whether what is there is as expected; inputs are taken along.
 bool holds(const Read& read, PyObject* value, Found& found) {
   switch (read.expected) {
     case Expected::same:
       return value == read.value;
     case Expected::tensor:
-      if (!is_tensor(value)) return false;
+      if (!is_tensor(value) || has_one_of(read.value, attributes_of(value))) return false;
       found.tensors.push_back(tensor_of(value));
       return true;
     case Expected::bits:
@@ -209,7 +249,7 @@ std::string what_differs(const Read& read, PyObject* value) {
     case Expected::same:
       return "is another object";
     case Expected::tensor:
-      return "is no tensor any more";
+      return is_tensor(value) ? "has other attributes" : "is no tensor any more";
     case Expected::bits:
       return "is " + shown(value) + " now";
     case Expected::moving:

@@ -18,14 +18,17 @@ struct Read {
     keys,             // of a dictionary, members of a set; in order
     bytes,            // of a bytearray
     elements,         // of a numpy array, with its type and shape
-    misses,           // of a functools.lru_cache: how often it called its function
+    memory,           // of a functools.lru_cache: how often it called its function, what it keeps
+    kind,             // its class; the holder of these two may be a weak reference to it
+    attributes,       // its dictionary
+    lineage,          // of a class: itself and the classes it inherits from, in order
     code,             // of a function
     defaults,         // of a function
     keyword_defaults  // of a function
   };
   enum class Expected : uint8_t {
     same,    // the very object
-    tensor,  // any: it is an input
+    tensor,  // any without attributes of these names: it is an input
     bits,    // of a float: NaN and both zeros
     moving,  // any float: it is an input
     value,   // of its type, and equal

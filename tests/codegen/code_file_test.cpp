@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
@@ -219,6 +220,24 @@ TEST(Link, a_program_that_is_forked_meanwhile_does_not_hold_it_up) {
     kill(child, SIGKILL);
     waitpid(child, nullptr, 0);
   }
+}
+
+TEST(Link, a_child_that_is_forked_while_others_compile_compiles_too) {
+  std::atomic<bool> done = false;
+  std::vector<std::thread> compiling;
+  for (int t = 0; t < 2; t++) {
+    compiling.emplace_back([&done, t] {
+      for (int i = 1; !done; i++) call(Library(code_of_times(i + t * 0.5)), 2);
+    });
+  }
+  for (int i = 0; i < 40; i++) {
+    usleep(static_cast<useconds_t>(700 * i));
+    int status =
+        in_forked_child([&] { _exit(call(Library(code_of_times(i)), 2) == 2 * i ? 0 : 1); });
+    EXPECT_EQ(status, 0) << "child " << i << "; -1: a signal ended it";
+  }
+  done = true;
+  for (std::thread& thread : compiling) thread.join();
 }
 
 TEST(Scratch, of_a_killed_process_is_removed_by_the_next_and_that_of_a_living_one_stays) {

@@ -89,7 +89,18 @@ DRAWS = {
     "a clock behind a partial": partial(time.perf_counter),
     "a clock in a list": lambda: [clock() for clock in CLOCKS][0],
     "a clock that is caught": lambda: caught(),
+    "a method that another thing calls": lambda: operator.methodcaller("random")(RANDOM),
+    "a method that a caller from outside calls": lambda: CALLER(RANDOM),
+    "a computed name that starmap calls": lambda: next(
+        itertools.starmap(getattr(random, "ran" + "dom"), [()])),
+    "a method by a computed name": lambda: next(
+        itertools.starmap(getattr(RANDOM, "ran" + "dom"), [()])),
+    "an entry of a module that starmap calls": lambda: next(
+        itertools.starmap(random.__dict__["random"], [()])),
+    "a clock by a computed name": lambda: next(
+        itertools.starmap(vars(time)["perf_counter"], [()])),
 }
+CALLER = operator.methodcaller("random")
 CLOCKS = [time.perf_counter]
 
 
@@ -107,7 +118,8 @@ def test_what_differs_from_call_to_call_is_not_frozen(name):
     def f(x):
         return x * draw()
 
-    with pytest.raises(RuntimeError, match="every call|changes when|may be read|random numbers"):
+    why = "every call|changes when|may be read|random numbers|not seen|computed name"
+    with pytest.raises(RuntimeError, match=why):
         fg.compile(f, fullgraph=True)(fg.ones(1, dtype=fg.float64))
     compiled = fg.compile(f)
     with warnings.catch_warnings():
@@ -117,7 +129,9 @@ def test_what_differs_from_call_to_call_is_not_frozen(name):
 
 
 @pytest.mark.parametrize("name", ["random", "gauss", "shuffle", "numpy rand", "numpy randn",
-                                  "a RandomState", "a Generator", "next of a count"])
+                                  "a RandomState", "a Generator", "next of a count",
+                                  "a computed name that starmap calls",
+                                  "an entry of a module that starmap calls"])
 def test_a_refused_capture_draws_nothing(name):
     global COUNT
     seen = []
@@ -244,6 +258,11 @@ def test_variables_that_only_the_forward_of_a_module_reads():
 
 
 REFUSED = {
+    "the number of threads": (lambda: fg.get_num_threads(), fg.set_num_threads),
+    "errors of numpy": (lambda: 1 if np.geterr()["divide"] == "ignore" else 2,
+                        lambda i: np.seterr(divide="ignore" if i == 2 else "warn")),
+    "the day of numpy": (lambda: int(np.datetime64("today") > np.datetime64("2000-01-01")) + SIZE,
+                         set_size),
     "globals": (lambda: globals()["SIZE"], set_size),
     "eval": (lambda: eval("SIZE"), set_size),
     "sys.modules": (lambda: sys.modules["settings_of_a_test"].SCALE,
@@ -262,9 +281,11 @@ REFUSED = {
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_what_cannot_be_compared_runs_eagerly(name, tmp_path):
+def test_what_cannot_be_compared_runs_eagerly(name, tmp_path, request):
     read, change = REFUSED[name]
     HOLDER.path, HOLDER.large = tmp_path / "number", np.ones(10**5)
+    request.addfinalizer(lambda before=fg.get_num_threads(): fg.set_num_threads(before))
+    request.addfinalizer(lambda before=np.geterr(): np.seterr(**before))
 
     def f(x):
         return x * read()
@@ -351,6 +372,21 @@ def test_a_tensor_that_lru_cache_keeps_is_real():
         for _ in range(2):
             assert compiled(fg.ones(3)).tolist() == [2.0] * 3
     assert mask(3).tolist() == [2.0] * 3
+
+
+@pytest.mark.parametrize("size", [None, 128])
+def test_an_lru_cache_that_is_cleared_and_filled_again(size):
+    @functools.lru_cache(size)
+    def remembered_of(key):
+        return [SIZE, key]
+
+    compiled = fg.compile(lambda x: x * remembered_of(1)[0], fullgraph=True)
+    for i in (1, 2, 3):
+        set_size(i)
+        remembered_of.cache_clear()
+        remembered_of(1)  # once each time, and before the capture
+        set_size(0)
+        assert compiled(fg.ones(1)).item() == i
 
 
 def test_functions_that_are_found_by_a_computed_name_are_followed():

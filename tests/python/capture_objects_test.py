@@ -58,3 +58,107 @@ def test_what_a_constructor_reads_when_it_is_called(how):
     assert f(fg.ones(1)).item() == 2
     Scaled.default.factor = 5
     assert f(fg.ones(1)).item() == 5
+
+
+class First:
+    """One of two classes that an object may be of."""
+
+    def factor(self):
+        return 2
+
+
+class Second:
+    """The other one."""
+
+    def factor(self):
+        return 3
+
+
+class Heir(First):
+    """Takes its factor from another class."""
+
+
+class FirstLayer(fg.nn.Module):
+    """One of two layers."""
+
+    def forward(self, x):
+        return x * 2
+
+
+class SecondLayer(fg.nn.Module):
+    """The other one."""
+
+    def forward(self, x):
+        return x * 3
+
+
+class Meta(type):
+    """A class whose attributes its classes have, too."""
+
+    shared = 2
+
+
+class OfMeta(metaclass=Meta):
+    """Has what its class has."""
+
+
+def changed_twin(f, change, x):
+    """What f gives before and after a change, compiled and as it is."""
+    g = fg.compile(f, fullgraph=True, backend="interpreter")
+    assert g(x).tolist() == f(x).tolist()
+    change()
+    assert g(x).tolist() == f(x).tolist()
+
+
+def test_an_object_that_becomes_one_of_another_class():
+    one, model = First(), fg.nn.Sequential(FirstLayer())
+    changed_twin(lambda x: x * one.factor(), lambda: setattr(one, "__class__", Second), fg.ones(2))
+    changed_twin(model, lambda: setattr(model[0], "__class__", SecondLayer), fg.ones(2))
+
+
+def test_a_class_that_inherits_from_another_one():
+    one = Heir()
+    changed_twin(lambda x: x * one.factor(), lambda: setattr(Heir, "__bases__", (Second,)),
+                 fg.ones(2))
+
+
+def test_attributes_of_the_class_of_a_class():
+    changed_twin(lambda x: x * OfMeta.shared, lambda: setattr(Meta, "shared", 3), fg.ones(2))
+
+
+def helper():
+    """Has attributes."""
+
+
+@pytest.mark.parametrize("of", [Holder(), helper, fg.ones(2)], ids=["object", "function", "tensor"])
+def test_another_dictionary_of_attributes(of):
+    of.factor = 2
+    changed_twin(lambda x: x * of.factor, lambda: setattr(of, "__dict__", {"factor": 3})
+                 if not isinstance(of, fg.Tensor) else setattr(of, "factor", 3), fg.ones(2))
+
+
+@pytest.mark.parametrize("of", [Holder(), helper, fg.ones(2)], ids=["object", "function", "tensor"])
+def test_attributes_that_come_later(of):
+    changed_twin(lambda x: x * getattr(of, "later", 2), lambda: setattr(of, "later", 3), fg.ones(2))
+    changed_twin(lambda x: x * 2 if hasattr(of, "last") else x, lambda: setattr(of, "last", 3),
+                 fg.ones(2))
+
+
+def test_another_tensor_with_attributes():
+    holder, other = Holder(), fg.ones(2)
+    holder.tensor, other.factor = fg.ones(2), 3
+    changed_twin(lambda x: x * holder.tensor * getattr(holder.tensor, "factor", 2),
+                 lambda: setattr(holder, "tensor", other), fg.ones(2))
+    plain_again = fg.ones(2)
+    changed_twin(lambda x: x * holder.tensor * getattr(holder.tensor, "factor", 2),
+                 lambda: setattr(holder, "tensor", plain_again), fg.ones(2))
+
+
+def test_attributes_that_nothing_mentions_are_no_reason_for_a_version():
+    weight = fg.ones(2)
+    f = fg.compile(lambda x: x * weight * getattr(weight, "factor", 2), fullgraph=True,
+                   backend="interpreter")
+    f(fg.ones(2))
+    before = fg.compiler.counters.captured
+    weight.tag = "of an optimiser"
+    assert f(fg.ones(2)).tolist() == [2, 2] and fg.compiler.counters.captured == before

@@ -23,7 +23,8 @@ _NOT_PURE = frozenset((
     ("datetime", "now"), ("datetime", "today"), ("datetime", "utcnow"),
     ("datetime", "fromtimestamp"), ("datetime", "astimezone"), ("datetime", "timestamp"),
     ("_thread", "locked"), ("_operator", "call"), ("numpy", "fromfile"), ("array", "fromfile"),
-    ("numpy._core._multiarray_umath", "fromfile"), ("numpy.core._multiarray_umath", "fromfile")))
+    ("numpy._core._multiarray_umath", "fromfile"), ("numpy.core._multiarray_umath", "fromfile"),
+    ("numpy._core._multiarray_umath", "_get_extobj_dict"), ("numpy.core.umath", "geterrobj")))
 IMPURE_BUILTINS = frozenset(name for module, name in _NOT_PURE if module == "builtins")
 _PURE = frozenset((
     ("time", "sleep"), ("posix", "fspath"), ("nt", "fspath"), ("sys", "getsizeof"),
@@ -36,6 +37,8 @@ _PURE_TYPES = frozenset((
     "datetime", "numpy", "numpy.dtypes", "_thread", "_json", "array", "typing", "enum", "_struct",
     "abc"))
 LIBRARY_MODULES = frozenset(sys.stdlib_module_names - {"builtins"})
+# Types that ask a clock, or call what they are given by name.
+_CALLS_UNSEEN = frozenset((("operator", "methodcaller"), ("numpy", "datetime64")))
 # Types whose objects are read by calls alone, which are seen when they are made.
 _READ_BY_CALLS = frozenset(("_random", "_io", "_contextvars", "zlib", "_hashlib"))
 _QUEUES = frozenset(("queue", "_queue", "multiprocessing.queues", "multiprocessing.connection"))
@@ -97,6 +100,12 @@ def is_pure(function):
     return module in (_PURE_TYPES if of_type else _PURE_MODULES) or module == "builtins"
 
 
+def is_impure_module(value):
+    """Whether a thing is a module of Python's own library that has impure functions."""
+    return (isinstance(value, types.ModuleType) and value.__name__ in LIBRARY_MODULES
+            and any(map(is_impure, list(vars(value).values()))))
+
+
 def counts(frame):
     """Whether code that begins to run may read what a function depends on."""
     file = frame.f_code.co_filename
@@ -123,10 +132,19 @@ def is_impure(value):
     return isinstance(value, _FUNCTIONS) and not is_pure(value)
 
 
+def shared_generators():
+    """Those of Python and numpy that every program has."""
+    for module, name in (("random", "_inst"), ("numpy.random.mtrand", "_rand")):
+        if hasattr(sys.modules.get(module), name):
+            yield getattr(sys.modules[module], name)
+
+
 def generator_of(value):
-    """The generator of numpy's random numbers, whose state can be compared, that a thing is, or
-    that a function draws from; None."""
+    """The generator of random numbers, whose state can be compared, that a thing is, or that a
+    function draws from; None."""
     kind = type(value)
+    if isinstance(value, getattr(sys.modules.get("random"), "Random", ())):
+        return None if isinstance(value, sys.modules["random"].SystemRandom) else value
     if kind.__name__ == "cython_function_or_method":
         shared = value.__module__.startswith("numpy.random") and value.__name__ in (
             "seed", "ranf", "sample", "set_state", "get_state")
@@ -161,6 +179,8 @@ def unknown_native(value):
     if base is object or base is BaseException or (isinstance(value, type) and base is not value):
         return None
     module, name = base.__module__, base.__qualname__
+    if (module, name) in _CALLS_UNSEEN:
+        return "makes calls that are not seen"
     if module == "_thread" and name in ("_local", "_localdummy"):
         return "holds something else in every thread"
     if module == "_io":

@@ -1,14 +1,19 @@
 """Watches a function while it is captured: what it calls, and the generators it draws from."""
 
+import functools
 import gc
 import sys
 import types
 
 from foregrad import _C
 from foregrad.compiler import _known
-from foregrad.compiler._code import appends_only, names_in, values_loaded
+from foregrad.compiler._code import appends_only, names_in, reaches_all_in, values_loaded
 
 Tensor = _C.Tensor
+# Natives that call what they are given: such calls are not seen.
+_HAND_ON = {"map", "filter", "starmap", "reduce", "accumulate", "takewhile", "dropwhile", "groupby",
+            "filterfalse", "iter", "sorted", "sort", "min", "max", "defaultdict", "submit",
+            "Thread", "apply_along_axis", "vectorize", "frompyfunc", "fromfunction", "sub", "subn"}
 
 
 class CaptureError(RuntimeError):
@@ -32,24 +37,24 @@ def _as_bytes(state):
 
 
 class _Drawn:
-    """The state of a generator of numpy before a function is captured."""
+    """The state of a generator of Python or numpy before a function is captured."""
 
     def __init__(self, generator):
-        self.old = hasattr(generator, "set_state")  # a RandomState
-        self.generator = generator if self.old else generator.bit_generator
-        self.before = self.now()
-
-    def now(self):
-        return self.generator.get_state(legacy=False) if self.old else self.generator.state
+        if hasattr(generator, "setstate"):
+            self._read, self._write = generator.getstate, generator.setstate
+        elif hasattr(generator, "set_state"):  # a RandomState
+            self._write = generator.set_state
+            self._read = functools.partial(generator.get_state, legacy=False)
+        else:
+            self._read = functools.partial(getattr, generator.bit_generator, "state")
+            self._write = functools.partial(setattr, generator.bit_generator, "state")
+        self.before = self._read()
 
     def changed(self):
-        return _as_bytes(self.before) != _as_bytes(self.now())
+        return _as_bytes(self.before) != _as_bytes(self._read())
 
     def restore(self):
-        if self.old:
-            self.generator.set_state(self.before)
-        else:
-            self.generator.state = self.before
+        self._write(self.before)
 
 
 def _abstract_inside(memory):
@@ -73,7 +78,8 @@ class Watch:
     def __init__(self, snapshot):
         self._snapshot = snapshot
         self._watch = _C.Watch(_judge, _known.counts)
-        self._generators = [_Drawn(one) for one in snapshot.generators]
+        generators = {id(one): one for one in (*snapshot.generators, *_known.shared_generators())}
+        self._generators = [_Drawn(one) for one in generators.values()]
         self._memories = [(one, one.cache_info().misses) for one in snapshot.memories]
         self._modules = len(sys.modules)
 
@@ -96,8 +102,8 @@ class Watch:
             raise self._watch.refused
         self._refuse_unseen()
         if drawn:
-            raise CaptureError("random numbers of numpy are drawn; draw them outside and pass "
-                               "them as arguments, or use those of foregrad")
+            raise CaptureError("random numbers of Python or numpy are drawn; draw them outside "
+                               "and pass them as arguments, or use those of foregrad")
         if kept:
             raise CaptureError("functools.lru_cache keeps a tensor that the function makes; make "
                                "it before and pass it as an argument")
@@ -115,6 +121,10 @@ class Watch:
             for name in names & unseen.keys():
                 raise CaptureError(f"{unseen[name]} is native, and not known to be the same at "
                                    "every call; call it outside and pass the result")
+            if names & _HAND_ON and reaches_all_in(code) and any(
+                    map(_known.is_impure_module, map(variables.get, names))):
+                raise CaptureError("a function of a module is found by a computed name, and "
+                                   "something else may call it; call it by its name")
             if names & impure:
                 for name in impure & set(values_loaded(code)):
                     raise CaptureError(f"{name} may give something else at every call, and is used "
