@@ -6,6 +6,7 @@
 #include "autograd/meta.h"
 #include "base/fail.h"
 #include "capture/tracer.h"
+#include "tensor/geometry.h"
 
 namespace fg::capture {
 
@@ -137,6 +138,11 @@ void Tracer::note_write(const Tensor& self, Memory& memory) {
     scope_->refuse(
         "a backward or a hook writes to a tensor that the function made, and that would differ in "
         "the next backward; write to a clone()");
+  }
+  if (auto input = scope_->input_of(storage);
+      input && overlaps_itself(lifted_[*input].inside.sizes(), lifted_[*input].inside.strides())) {
+    scope_->refuse(
+        "a backward or a hook writes to an input whose elements share memory (expand); clone it");
   }
   if (!scope_->touches_) {
     scope_->refuse(

@@ -43,12 +43,13 @@ passes::JointGraph Kernel::joint(const Function& gradient) const {
   joint.inputs = forward_inputs().values;
   for (const Function::Out& out : function_.outputs) joint.results.push_back(out.value);
   for (const Function::Out& out : gradient.outputs) joint.gradients.push_back(out.value);
-  if (!gradient.live
-           .empty()) {  // other requests may read of them what was saved, not what is there
+  if (!gradient.live.empty()) {
+    // Other requests may read of them what was saved, not what is there; they may be written.
     const std::vector<ValueId>& reads = gradient.reads_values;
     joint.gradients.insert(joint.gradients.end(), reads.begin(), reads.end());
   }
   const capture::Trace& trace = *function_.trace;
+  for (size_t input : gradient.live) joint.shown.push_back(trace.inputs()[input].value);
   for (const capture::Output& output : trace.outputs) {
     if (output.defined && output.of_input) joint.shown.push_back(trace.inputs()[output.of].value);
   }

@@ -70,11 +70,23 @@ void KernelNode::check_all_versions(const capture::Tangents& kinds) const {
 void KernelNode::check_versions(const std::vector<size_t>& watched) const {
   for (size_t i : watched) {
     if (auto found = watched_.find(i); found != watched_.end()) {
-      found->second.check_version(this);
+      check_version(found->second);
     } else if (i < saved_inputs_.size() && saved_inputs_[i].held().defined()) {
-      saved_inputs_[i].check_version(this);
+      check_version(saved_inputs_[i]);
     }
   }
+}
+
+// Code of the user may read what nothing saved: eager code would find there what is written now.
+void KernelNode::check_version(const autograd::SavedValue& value) const {
+  if (value.was_written() && capture::runs_code_of_user(kernel_->function())) {
+    fail(
+        "{}: one of the variables needed for gradient computation has been modified by an inplace "
+        "operation: a tensor that a backward or a hook of the compiled function may read, as it "
+        "was after the call; clone it before modifying it",
+        name());
+  }
+  value.check_version(this);
 }
 
 void KernelNode::release_variables() {
@@ -168,8 +180,8 @@ Tensors KernelNode::targets_of(const Backward& backward, const Tensors& given) c
     const Tensor& target = targets.back();
     if (overlaps_itself(target.sizes(), target.strides())) {
       fail(
-          "{}: more than one element of the written-to tensor refers to a single memory location; "
-          "clone() it first",
+          "{}: more than one element of the written-to tensor, a gradient that a backward or a "
+          "hook writes to, refers to a single memory location; clone() it first",
           name());
     }
     size_t shown = 0;

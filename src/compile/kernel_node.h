@@ -39,6 +39,7 @@ class KernelNode : public autograd::Node {
   bool is_last_call() const;
   void free_saved();
   void check_versions(const std::vector<size_t>& watched) const;
+  void check_version(const autograd::SavedValue& value) const;
   void check_all_versions(const capture::Tangents& kinds) const;
   void check_hooks_of_first() const;
   // `given` are the gradients that come, as the engine has them, where a backward may write there.

@@ -14,7 +14,8 @@ struct JointGraph {
   std::vector<ir::ValueId> inputs;     // of both: kept as they are
   std::vector<ir::ValueId> results;    // of the forward
   std::vector<ir::ValueId> gradients;  // of the backward; kNoValue where there is none
-  std::vector<ir::ValueId> shown{};    // inputs whose memory results show: they may be written to
+  // Inputs whose memory results show, or code of the user reaches: they may be written to.
+  std::vector<ir::ValueId> shown{};
 };
 
 struct Saved {

@@ -7,6 +7,8 @@ import warnings
 import foregrad as fg
 import numpy as np
 import pytest
+from capture_custom import Counts
+from foregrad.compiler import aot_function, min_cut_rematerialization_partition, nop
 
 
 class Slots:
@@ -401,3 +403,49 @@ def test_a_method_called_eval_does_not_read_everything():
         OnClass.step = state.step = step
         assert compiled(ONES).tolist() == [2, 2]
     assert len(compiled.compiled.versions) <= 2
+
+
+def test_a_hook_that_writes_to_a_part_of_an_expanded_input_runs_eagerly():
+    def function(x):
+        row = x[1:]
+        y = x * 2
+        y.register_hook(lambda grad: (row.detach().add_(1), None)[1])
+        return y
+
+    base = fg.zeros(3)
+    with pytest.warns(UserWarning, match="elements share memory"):
+        function = fg.compile(function)
+        function(base.expand(2, 3).requires_grad_()).sum().backward()
+    assert base.tolist() == [1.0, 1.0, 1.0]
+    with pytest.raises(RuntimeError, match="writes to an input whose elements share memory"):
+        fg.compile(function.__wrapped__, fullgraph=True)(base.expand(2, 3).requires_grad_())
+
+
+def test_a_result_that_a_hook_reads_is_not_to_be_written():
+    def function(x):
+        y = x * 2
+        y.register_hook(lambda grad: grad * y.sum())
+        return y
+
+    x = fg.ones(2, requires_grad=True)
+    y = fg.compile(function, fullgraph=True)(x)
+    y.sum().backward(retain_graph=True)
+    assert x.grad.tolist() == [8.0, 8.0]
+    y.detach().mul_(2)
+    with pytest.raises(RuntimeError, match="a tensor that a backward or a hook of the compiled "
+                                           "function may read, as it was after the call; clone"):
+        y.sum().backward()
+
+
+def test_what_a_backward_writes_is_no_source_of_recomputation():
+    def run(function):
+        x, count = fg.ones(3, requires_grad=True), fg.zeros(3)
+        y = function(x, count)
+        grads = [fg.autograd.grad(y.sum(), x, retain_graph=True)[0].tolist() for _ in range(2)]
+        return grads, count.tolist()
+
+    def function(x, count):
+        return Counts.apply(x, count).exp().max()
+
+    cut = aot_function(function, nop, partition_fn=min_cut_rematerialization_partition)
+    assert run(cut) == run(function)

@@ -133,6 +133,8 @@ class Observation:
             elif re.search("a backward (or a hook|uses a tensor that the forward did not)",
                            str(error)):
                 kind = STOPS
+            elif label.startswith("second") and "leaf variable that requires grad" in str(error):
+                kind = STOPS  # a hook writes to a gradient that only captured code is given
             self.see(label, kind)
             return None
 
