@@ -155,6 +155,11 @@ void find_saved(const Function& function, const Function::Out& out, Function& gr
   auto behind = nodes_behind(out), wanted = nodes_before(function, behind);
   for (const autograd::Node* node : behind) {
     if (wanted.count(node) > 0) continue;
+    if (is_code_of_user(*node)) {
+      refuse(
+          "a hook or a custom backward belongs to something that leads to no input of the function "
+          "(a view from no_grad mode): it would run in backward() alone; detach() that");
+    }
     auto is_valid = [](const autograd::Edge& edge) { return edge.is_valid(); };
     const auto& edges = node->next_edges();
     bool leads_on = std::any_of(edges.begin(), edges.end(), is_valid);

@@ -243,8 +243,8 @@ Forward& Kernel::forward(bool record) {
   return *made;
 }
 
-const Dims& Kernel::input_strides(size_t i) const {
-  return function_.trace->tracer.graph.values[function_.inputs[i].value].strides;
+ir::ValueInfo Kernel::input_info(size_t i) const {
+  return function_.trace->tracer.graph.values[function_.inputs[i].value];
 }
 
 const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph.get(); }

@@ -46,7 +46,7 @@ class Kernel : public Counted {
   const ir::Graph& forward_graph(bool record);
   int64_t work(bool record) { return forward(record).work; }  // about how many elements it computes
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
-  const Dims& input_strides(size_t i) const;
+  ir::ValueInfo input_info(size_t i) const;  // as it is given
   // Whether eager code would have saved an output for the backward; of a recorded call.
   bool is_read_back(size_t output) const {
     const std::vector<size_t>& watched = training_->watched;

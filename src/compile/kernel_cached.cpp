@@ -189,7 +189,7 @@ Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
   cache::Search search;
   if (key) search = cache::find_or_take_turn(*key);
   auto load = [&](const cache::Entry& entry) {
-    return load_backward(entry, {lines_[true], function_});
+    return load_backward(entry, {lines_[true], function_, gradient ? &*gradient : nullptr});
   };
   if (search.entry) result = load_or_none(*search.entry, load);
   if (result && gradient) take_effects(*gradient, *result);

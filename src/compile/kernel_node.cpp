@@ -12,8 +12,8 @@ KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
   for (size_t i = 0; i < inputs.size(); i++) {
     const capture::Function::In& in = kernel_->function().inputs[i];
     if (!in.needs_grad) continue;
-    // No edge to what no gradient reaches: nobody shall run this node for it, unless it writes.
-    bool reached = kernel_->reached()[next_edges().size()] || !kernel_->written().empty();
+    // No edge to what no gradient reaches: nobody shall run this node for it.
+    bool reached = kernel_->reached()[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
   bool hooks = graph_counters.saved_tensor_hooks > 0;  // nobody compares versions then
@@ -160,9 +160,8 @@ static void keep_apart(Tensors& results, const Tensors& others) {
 const Tensor& KernelNode::live(size_t input) const {
   for (const auto& [i, tensor] : live_) {
     if (i != input) continue;
-    const capture::Function::In& in = kernel_->function().inputs[i];
-    bool same = tensor.sizes() == in.leaf.sizes() && tensor.strides() == kernel_->input_strides(i);
-    if (same) return tensor;
+    ir::ValueInfo given = kernel_->input_info(i);
+    if (tensor.sizes() == given.sizes && tensor.strides() == given.strides) return tensor;
     fail(
         "{}: the shape of a tensor that a backward or a hook uses was changed in place since the "
         "call; use the out-of-place form",
@@ -251,23 +250,31 @@ Tensors KernelNode::unpack_inputs(Kernel& gradient, std::vector<size_t>& written
   size_t edge = 0;
   for (size_t i = 0; i < saved_inputs_.size(); i++) {
     const capture::Function::In& in = kernel_->function().inputs[i];
+    ir::ValueInfo given = kernel_->input_info(i);
     const autograd::SavedValue& saved = saved_input(i);
     bool read = gradient.uses(i);
     Tensor input = read ? saved.unpack(this) : saved.held();
-    bool replaced = !read && (!input.defined() || saved.was_written());
     if (read && !input.defined()) {
       fail(ErrorKind::internal, "{}: the call did not keep input {} for a second derivative",
            name(), i);
     }
-    if (replaced && input.defined()) {
+    bool reshaped = input.defined() && !(input.sizes() == given.sizes);
+    if (read && reshaped) {
+      fail(
+          "{}: the shape of a tensor that a second derivative reads was changed since the call; "
+          "use the out-of-place form",
+          name());
+    }
+    bool replaced = !read && (!input.defined() || reshaped || saved.was_written());
+    if (replaced && input.defined() && !reshaped) {
       written.push_back(i);
       input = alias(input);
     } else if (replaced) {
-      input = abstract_tensor(in.leaf.sizes(), kernel_->input_strides(i), 0, in.leaf.dtype());
+      input = abstract_tensor(given.sizes, given.strides, 0, given.dtype);
     }
     if (replaced && in.needs_grad) autograd::set_gradient_edge(input, next_edge(edge));
     edge += in.needs_grad;
-    inputs.push_back(in_layout(input, kernel_->input_strides(i)));
+    inputs.push_back(in_layout(input, given.strides));
   }
   return inputs;
 }

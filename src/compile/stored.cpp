@@ -92,17 +92,27 @@ void rename_lines(ir::Graph& graph, const LinesNow& lines, const Function& funct
   }
 }
 
-// Inputs that have a name stand first, in the order of the function.
-LazyGraph::Rename rename_for(LinesNow lines, const Function& function) {
-  return [lines = std::move(lines), &function](ir::Graph& graph) {
-    std::scoped_lock lock(*function.mutex);
-    rename_lines(graph, lines, function);
-    size_t count = std::min(graph.inputs.size(), function.input_roles.size());
-    for (size_t i = 0; i < count; i++) {
-      ir::Role& role = graph.input_roles[i];
-      if (role.kind == function.input_roles[i].kind) role = function.input_roles[i];
-    }
-  };
+// In a forward the inputs of the function stand first, in their order. In a backward those that
+// code of the user reaches stand last, after tangents.
+LazyGraph::Rename rename_for(LinesNow lines, const CalledHere& here, bool forward) {
+  const Function& function = here.function;
+  std::vector<ir::Role> roles;
+  auto own = static_cast<std::ptrdiff_t>(function.inputs.size());
+  if (forward) roles = function.input_roles;
+  if (!forward && here.gradient) {
+    roles.assign(here.gradient->input_roles.begin() + own, here.gradient->input_roles.end());
+  }
+  return
+      [lines = std::move(lines), roles = std::move(roles), forward, &function](ir::Graph& graph) {
+        std::scoped_lock lock(*function.mutex);
+        rename_lines(graph, lines, function);
+        size_t count = std::min(graph.inputs.size(), roles.size());
+        size_t first = forward ? 0 : graph.inputs.size() - count;
+        for (size_t i = 0; i < count; i++) {
+          ir::Role& role = graph.input_roles[first + i];
+          if (role.kind == roles[i].kind) role = roles[i];
+        }
+      };
 }
 
 GraphCallable code_of(const cache::Entry& entry, const LinesNow& lines) {
@@ -251,7 +261,7 @@ Forward load_forward(const cache::Entry& entry, bool record, const CalledHere& h
   forward.work = from.work;
   LinesNow lines = lines_now(meta, here.lines);
   forward.run = code_of(entry, lines);
-  LazyGraph::Rename rename = rename_for(std::move(lines), here.function);
+  LazyGraph::Rename rename = rename_for(std::move(lines), here, true);
   log_from_cache(entry, "forward", rename);
   forward.graph = LazyGraph(std::string(entry.section("graph")), !record, {}, std::move(rename));
   forward.from = origin_of(entry);
@@ -266,7 +276,7 @@ Backward load_backward(const cache::Entry& entry, const CalledHere& here) {
   backward.watched = indices(meta.backward->watched);
   LinesNow lines = lines_now(meta, here.lines);
   backward.run = code_of(entry, lines);
-  LazyGraph::Rename rename = rename_for(std::move(lines), here.function);
+  LazyGraph::Rename rename = rename_for(std::move(lines), here, false);
   log_from_cache(entry, "backward", rename);
   backward.graph = LazyGraph(std::string(entry.section("graph")), false, meta.backward->consumable,
                              std::move(rename));

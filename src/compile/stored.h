@@ -53,7 +53,8 @@ void log_texts(const ForwardTexts& texts, const std::string& from);
 // the graph in the key, and its inputs.
 struct CalledHere {
   const capture::Lines& lines;
-  const capture::Function& function;  // lives as long as what is loaded
+  const capture::Function& function;            // lives as long as what is loaded
+  const capture::Function* gradient = nullptr;  // where it was traced: code of the user runs in it
 };
 
 // An Error if the entry is not whole. Graphs and errors of what is loaded have the names of here.

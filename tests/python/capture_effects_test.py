@@ -7,7 +7,7 @@ import warnings
 import foregrad as fg
 import numpy as np
 import pytest
-from capture_custom import Counts
+from capture_custom import Counts, Given
 from foregrad.compiler import aot_function, min_cut_rematerialization_partition, nop
 
 
@@ -449,3 +449,34 @@ def test_what_a_backward_writes_is_no_source_of_recomputation():
 
     cut = aot_function(function, nop, partition_fn=min_cut_rematerialization_partition)
     assert run(cut) == run(function)
+
+
+def test_a_backward_that_writes_runs_only_for_inputs_that_it_leads_to():
+    def function(x, other):
+        return Given.apply(x), other * 3
+
+    def retained(function):
+        x, other = fg.ones(1, requires_grad=True), fg.ones(1, requires_grad=True)
+        y, z = function(x, other)
+        y.retain_grad()
+        given = fg.ones(1)
+        fg.autograd.grad([y, z], [other], [given, fg.ones(1)])
+        return y.grad, given.tolist()
+
+    assert retained(fg.compile(function, fullgraph=True)) == retained(function)
+
+
+def test_a_hook_on_what_leads_to_no_input_runs():
+    def function(x):
+        with fg.no_grad():
+            row, = x.unbind(0)
+        y = row * 2
+        y.register_hook(lambda grad: (grad.mul_(2), None)[1])
+        return y
+
+    with pytest.raises(RuntimeError, match="leads to no input of the function"):
+        fg.compile(function, fullgraph=True)(fg.ones(1, 3, requires_grad=True))
+    given = fg.ones(3)
+    with pytest.warns(UserWarning, match="leads to no input"):
+        fg.compile(function)(fg.ones(1, 3, requires_grad=True)).backward(given)
+    assert given.tolist() == [2.0, 2.0, 2.0]

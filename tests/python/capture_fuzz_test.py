@@ -57,6 +57,7 @@ def test_the_generator_makes_what_it_is_meant_to():
 
 @pytest.mark.parametrize("seed", [2029283, 7017088, 8001489, 8008378, 8047919, 9022640, 9042908,
                                   9043362, 20000103, 30000311, 30003188, 30004928, 50000434,
-                                  50000560, 60002452, 60003829, 60005795, 60008450, 60008519])
+                                  50000560, 60002452, 60003829, 60005795, 60008450, 60008519,
+                                  80006090, 90000670, 90004922, 90008847, 90009715])
 def test_programs_that_differed_once_do_so_no_more(seed):
     assert not Report().add(make_program(seed))

@@ -272,3 +272,17 @@ def test_grad_mode_switched_on_inside_of_a_function_called_under_no_grad():
 
     with fg.no_grad():
         assert fg.compile(f, fullgraph=True)(leaf(3)).requires_grad
+
+
+def test_an_input_whose_shape_is_changed_in_place_and_a_second_derivative():
+    def function(x, shaped):
+        with fg.no_grad():
+            shaped.unsqueeze_(0)
+        return x.pow(3).sum()
+
+    def second(function):
+        x, shaped = fg.ones(3, requires_grad=True), fg.zeros(3)
+        grad, = fg.autograd.grad(function(x, shaped), x, create_graph=True)
+        return fg.autograd.grad(grad.sum(), x)[0].tolist(), shaped.shape
+
+    assert second(fg.compile(function, fullgraph=True)) == second(function)

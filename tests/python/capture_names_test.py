@@ -4,6 +4,7 @@ import functools
 import re
 
 import foregrad as fg
+import pytest
 from capture_compare import leaf, plain
 
 WEIGHT = plain(3)
@@ -112,9 +113,9 @@ def test_pictures_and_listings_show_the_names():
     assert "\"t['x1']\"" in found[0] and '"free w"' in found[0]
 
 
-def written(file, x, w, above):
+def written(file, x, w, above, hook=""):
     """The same function with other names, in another place."""
-    source = (f"def f({x}, {w}):\n    {x} = {x}.sin()\n"
+    source = (f"def f({x}, {w}):\n    {x} = {x}.sin()\n    {hook and hook.format(x=x, w=w)}\n"
               f"    return ({x} @ {w}).exp().sum()\n")
     source = "\n" * above + source
     variables = {}
@@ -129,13 +130,16 @@ def graphs_of(function):
     return {title: graph.code for title, graph in compiled.graphs().items()}
 
 
-def test_code_from_the_cache_has_the_lines_and_names_of_the_program_that_runs(tmp_path):
-    one, other = written("one.py", "x", "w", 0), written("other.py", "image", "weight", 7)
+@pytest.mark.parametrize("hook", ["", "{x}.register_hook(lambda g: g * {w}.data.add_(1).sum())"])
+def test_code_from_the_cache_has_the_lines_and_names_of_the_program_that_runs(tmp_path, hook):
+    one = written("one.py", "x", "w", 0, hook)
+    other = written("other.py", "image", "weight", 7, hook)
     with fg.compiler.config.patch(cache=False):
         expected = graphs_of(other)
     assert "other.py:9" in expected["forward"] and '"image"' in expected["forward"]
+    assert not hook or '"weight"' in expected["backward"]
     with fg.compiler.config.patch(cache=True, cache_dir=tmp_path):
-        assert "one.py:3" in graphs_of(one)["forward"]
+        assert "one.py:4" in graphs_of(one)["forward"]
         found = graphs_of(other)
         assert fg.compiler.cache_stats()["hits"] == 2, "a forward and a backward"
     assert found == expected

@@ -133,8 +133,12 @@ class Observation:
             elif re.search("a backward (or a hook|uses a tensor that the forward did not)",
                            str(error)):
                 kind = STOPS
-            elif label.startswith("second") and "leaf variable that requires grad" in str(error):
-                kind = STOPS  # a hook writes to a gradient that only captured code is given
+            elif label.startswith("second") and re.search(
+                    "leaf variable that requires grad|modified by an inplace operation",
+                    str(error)):
+                # A hook writes to a gradient that only captured code is given; or it reads what has
+                # no gradient any more, which captured code finds before that gradient is asked for.
+                kind = STOPS
             self.see(label, kind)
             return None
 
