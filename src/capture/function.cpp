@@ -150,12 +150,17 @@ static std::unordered_set<const autograd::Node*> nodes_before(
   return seen;
 }
 
+// Whether it is the gradient of another one: then it has tangents among its inputs.
+static bool is_gradient(const Function& function) {
+  return function.inputs.size() != function.trace->tracer.lifted().size();
+}
+
 void find_saved(const Function& function, const Function::Out& out, Function& gradient) {
   std::unordered_set<const Storage*> saved;
   auto behind = nodes_behind(out), wanted = nodes_before(function, behind);
   for (const autograd::Node* node : behind) {
     if (wanted.count(node) > 0) continue;
-    if (is_code_of_user(*node)) {
+    if (!is_gradient(function) && is_code_of_user(*node)) {
       refuse(
           "a hook or a custom backward belongs to something that leads to no input of the function "
           "(a view from no_grad mode): it would run in backward() alone; detach() that");
@@ -292,9 +297,8 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   std::optional<Met> met;
   if (inputs) met.emplace(tracer, *inputs);
   Tracing tracing(tracer);
-  bool first = function.inputs.size() == known;  // not that of a gradient
   std::optional<Tracer::BackwardScope> scope(std::in_place, tracer, runs_code_of_user(function),
-                                             first && !again);
+                                             !is_gradient(function) && !again);
   for (const Function::Out& out : function.outputs) scope->know(out.inside);
   Tensors tangents = add_tangents(function, kinds, result);
   Tensors grads = trace_gradients(function, tangents, again, wanted);

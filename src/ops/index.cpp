@@ -174,8 +174,10 @@ const auto index_put_entry =
                    "index_put: values of sizes {} do not broadcast to the indexed part of sizes {}",
                    text(values.sizes()), text(sizes));
              }
-             return put_rows(self, at.indices, expand(to(values, self.dtype()), sizes),
-                             {{at.axes}, accumulate});
+             Tensor result = put_rows(self, at.indices, expand(to(values, self.dtype()), sizes),
+                                      {{at.axes}, accumulate});
+             ops::MemoryOrder order(self);
+             return order.given_back(contiguous(order.ordered(result)));
            })
         .vjp("IndexPutBackward0",
              wrt(0, saves::in(1),

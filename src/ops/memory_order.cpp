@@ -14,6 +14,8 @@ MemoryOrder::MemoryOrder(const Tensor& self) {
     return strides[static_cast<size_t>(a.value())] > strides[static_cast<size_t>(b.value())];
   };
   std::stable_sort(order_.begin(), order_.end(), outside);
+  auto later = [](const Dim& a, const Dim& b) { return a.value() < b.value(); };
+  if (std::is_sorted(order_.begin(), order_.end(), later)) order_ = {};
 }
 
 Tensor MemoryOrder::ordered(const Tensor& self) const {

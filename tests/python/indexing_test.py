@@ -150,3 +150,11 @@ def test_iteration_length_and_membership():
     for wrong in (len, iter):
         with pytest.raises(TypeError, match="0-d"):
             wrong(fg.tensor(1))
+
+
+def test_values_that_are_put_leave_the_layout_as_it_is():
+    x = fg.zeros(2, 3, 4).transpose(0, 2)
+    rows = fg.tensor([1, 0])
+    for result in (x.index_put((rows,), fg.tensor(1.0)), x.index_fill(0, rows, 1.0),
+                   x.index_put((x == 0,), fg.tensor(1.0))):
+        assert result.stride() == x.stride() and not result._is_view()
