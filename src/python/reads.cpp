@@ -36,7 +36,8 @@ constexpr std::pair<std::string_view, How> kHows[] = {{"item", How::item},
                                                       {"lineage", How::lineage}};
 constexpr std::pair<std::string_view, Expected> kExpected[] = {
     {"same", Expected::same},     {"tensor", Expected::tensor}, {"bits", Expected::bits},
-    {"moving", Expected::moving}, {"value", Expected::value},   {"each", Expected::each}};
+    {"moving", Expected::moving}, {"value", Expected::value},   {"each", Expected::each},
+    {"lacks", Expected::lacks}};
 
 template <class Names>
 auto named(const Names& names, nb::handle name) {
@@ -87,21 +88,60 @@ PyObject* referent(PyObject* holder) {
   return PyWeakref_CheckRefExact(holder) ? PyWeakref_GET_OBJECT(holder) : holder;
 }
 
-// A memory that is cleared and filled again holds other entries, or other values.
-PyObject* memory_of(PyObject* memory) {
-  std::vector<PyObject*> dictionaries;  // the entries; values that are such; its attributes
-  auto visit = [](PyObject* part, void* found) {
-    if (PyDict_CheckExact(part)) static_cast<std::vector<PyObject*>*>(found)->push_back(part);
+// What a functools.lru_cache keeps: its dictionary, and what its traversal meets before that, which
+// are the keys and results of a cache with a size. In all Pythons the function that it calls
+// follows the dictionary.
+struct Memory {
+  nb::object entries;
+  std::vector<nb::object> links;
+};
+
+Memory memory_parts(PyObject* memory) {
+  nb::object function = nb::getattr(nb::handle(memory), "__wrapped__", nb::none());
+  std::vector<nb::object> met;
+  auto visit = [](PyObject* part, void* met) {
+    static_cast<std::vector<nb::object>*>(met)->push_back(nb::borrow(part));
     return 0;
   };
-  Py_TYPE(memory)->tp_traverse(memory, visit, &dictionaries);
+  Py_TYPE(memory)->tp_traverse(memory, visit, &met);
+  for (size_t i = met.size(); i-- > 1;) {
+    if (!met[i].is(function) || !PyDict_CheckExact(met[i - 1].ptr())) continue;
+    nb::object entries = met[i - 1];
+    met.resize(i - 1);
+    return {std::move(entries), std::move(met)};
+  }
+  fail("functools.lru_cache holds something else than it is known to");
+}
+
+nb::object misses_of(PyObject* memory) {
+  return nb::handle(memory).attr("cache_info")().attr("misses");
+}
+
+// A memory that is cleared and filled again has other entries.
+PyObject* memory_of(PyObject* memory) {
   nb::list kept;
-  kept.append(nb::handle(memory).attr("cache_info")().attr("misses"));
-  for (PyObject* one : dictionaries) {
-    PyObject *key = nullptr, *value = nullptr;
-    for (Py_ssize_t at = 0; PyDict_Next(one, &at, &key, &value);) kept.append(nb::handle(value));
+  kept.append(misses_of(memory));
+  Memory parts = memory_parts(memory);
+  PyObject *key = nullptr, *value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(parts.entries.ptr(), &at, &key, &value);) {
+    kept.append(nb::handle(key));
+    kept.append(nb::handle(value));
   }
   return PySequence_Tuple(kept.ptr());
+}
+
+// The results that it keeps, and perhaps the keys to them.
+nb::list results_of(nb::handle memory) {
+  nb::list results;
+  Memory parts = memory_parts(memory.ptr());
+  for (const nb::object& part : parts.links) {
+    if (!PyType_Check(part.ptr())) results.append(part);
+  }
+  PyObject* value = nullptr;
+  for (Py_ssize_t at = 0; PyDict_Next(parts.entries.ptr(), &at, nullptr, &value);) {
+    results.append(nb::handle(value));
+  }
+  return results;
 }
 
 // A new reference; null with a Python error.
@@ -219,6 +259,21 @@ bool has_one_of(PyObject* names, PyObject* attributes) {
   return false;
 }
 
+// Whether a memory holds what it held: (misses, key, value, key, value, ...).
+bool remembers(PyObject* memory, PyObject* kept) {
+  Py_ssize_t count = PyTuple_GET_SIZE(kept), next = 1, at = 0;
+  if (!same_item(misses_of(memory).ptr(), PyTuple_GET_ITEM(kept, 0))) return false;
+  Memory parts = memory_parts(memory);
+  if (2 * PyDict_GET_SIZE(parts.entries.ptr()) + 1 != count) return false;
+  PyObject *key = nullptr, *value = nullptr;
+  for (; PyDict_Next(parts.entries.ptr(), &at, &key, &value); next += 2) {
+    bool same = same_item(key, PyTuple_GET_ITEM(kept, next)) &&
+                same_item(value, PyTuple_GET_ITEM(kept, next + 1));
+    if (!same) return false;
+  }
+  return true;
+}
+
 // Whether what is there is as expected; inputs are taken along.
 bool holds(const Read& read, PyObject* value, Found& found) {
   switch (read.expected) {
@@ -238,6 +293,8 @@ bool holds(const Read& read, PyObject* value, Found& found) {
       return same_value(value, read.value);
     case Expected::each:
       return PyTuple_CheckExact(value) && same_items(value, read.value);
+    case Expected::lacks:
+      return PyDict_CheckExact(value) && !has_one_of(read.value, value);
   }
   return false;
 }
@@ -245,6 +302,10 @@ bool holds(const Read& read, PyObject* value, Found& found) {
 std::string shown(PyObject* object) { return bytes_of(nb::repr(object)); }
 
 std::string what_differs(const Read& read, PyObject* value) {
+  if (read.how == How::memory) return "holds other results";
+  if (read.how == How::kind) return "is of another class";
+  if (read.how == How::attributes) return "has other attributes";
+  if (read.how == How::lineage) return "inherits from other classes";
   switch (read.expected) {
     case Expected::same:
       return "is another object";
@@ -256,6 +317,7 @@ std::string what_differs(const Read& read, PyObject* value) {
       return "is no float any more";
     case Expected::value:
     case Expected::each:
+    case Expected::lacks:
       return "is " + shown(value) + ", not " + shown(read.value);
   }
   return "";
@@ -274,10 +336,10 @@ bool is_writable(const Read& read) {
 }
 
 Why explain(const Read& read, PyObject* value) {
-  nb::handle holder(read.holder);
+  nb::handle holder(referent(read.holder));
   nb::object name =
       nb::getattr(holder, "__name__",
-                  nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(read.holder))).attr("__name__"));
+                  nb::handle(reinterpret_cast<PyObject*>(Py_TYPE(holder.ptr()))).attr("__name__"));
   std::string text = bytes_of(name);
   if (read.key != Py_None) text += ": " + bytes_of(read.key);
   Why why{text + " " + what_differs(read, value), nb::none()};
@@ -331,6 +393,7 @@ bool Reads::again(Found& found, Why* why) const {
   for (const Read& one : reads_) {
     bool keys = one.how == How::keys && PyDict_CheckExact(one.holder);
     if (keys && has_keys(one.holder, one.value)) continue;
+    if (one.how == How::memory && remembers(one.holder, one.value)) continue;
     nb::object value = read(one.how, one.holder, one.key);
     if (holds(one, value.ptr(), found)) continue;
     if (why) *why = explain(one, value.ptr());
@@ -363,6 +426,7 @@ void add_reads(nb::module_& module) {
         return nb::make_tuple(list_of(found.tensors), floats);
       });
   module.attr("MISSING") = nb::borrow(missing());
+  module.def("remembered_results", results_of);
   module.def(
       "read",
       [](nb::handle how, nb::handle holder, nb::handle key) {

@@ -18,7 +18,7 @@ struct Read {
     keys,             // of a dictionary, members of a set; in order
     bytes,            // of a bytearray
     elements,         // of a numpy array, with its type and shape
-    memory,           // of a functools.lru_cache: how often it called its function, what it keeps
+    memory,           // of a functools.lru_cache: misses, and keys and values in turn
     kind,             // its class; the holder of these two may be a weak reference to it
     attributes,       // its dictionary
     lineage,          // of a class: itself and the classes it inherits from, in order
@@ -33,6 +33,7 @@ struct Read {
     moving,  // any float: it is an input
     value,   // of its type, and equal
     each,    // of a tuple: the very object, or a value that is equal
+    lacks,   // of a dictionary: none of these names is in it
   };
   How how;
   Expected expected;

@@ -1,5 +1,7 @@
 """Numbers that a backward or a hook reads are those of the time when it runs, as in eager code."""
 
+import functools
+
 import pytest
 
 import foregrad as fg
@@ -224,3 +226,56 @@ def test_more_than_64_states_are_refused():
     assert gradients(compiled, set_scale, values) == [[3 * value] * 2 for value in values]
     with pytest.raises(RuntimeError, match="numbers or texts are in the 65th state"):
         gradients(compiled, set_scale, [65.0])
+
+
+@functools.lru_cache(None)
+def remembered(key):
+    return key * 3.0
+
+
+def helper():
+    """Gets attributes."""
+
+
+TABLE = {None: [2.0]}
+
+
+def with_hook(hook):
+    def function(x):
+        y = x * 3
+        y.register_hook(hook)
+        return y
+
+    return function
+
+
+def gradients_after(function, change):
+    """With a change between forward and backward."""
+    x = fg.ones(2, requires_grad=True)
+    y = function(x)
+    change()
+    y.sum().backward()
+    return x.grad.tolist()
+
+
+def test_a_hook_that_calls_what_lru_cache_remembers():
+    remembered(2)
+    function = with_hook(lambda grad: grad * remembered(2))
+    assert gradients_after(fg.compile(function, fullgraph=True), lambda: None) == [18.0, 18.0]
+
+
+def test_a_hook_that_reads_an_entry_whose_key_is_none():
+    function = with_hook(lambda grad: grad * TABLE[None][0])
+    for number in (5.0, 7.0):
+        found = gradients_after(fg.compile(function, fullgraph=True),
+                          lambda: TABLE[None].__setitem__(0, number))
+        assert found == [3 * number] * 2
+
+
+def test_a_hook_that_asks_for_an_attribute_which_a_function_gets_later():
+    function = with_hook(lambda grad: grad * 5 if hasattr(helper, "last") else grad)
+    compiled = fg.compile(function, fullgraph=True)
+    assert gradients_after(compiled, lambda: None) == [3.0, 3.0]
+    with pytest.raises(RuntimeError, match="helper has other attributes; change it before"):
+        gradients_after(compiled, lambda: setattr(helper, "last", 1))
+    assert gradients_after(compiled, lambda: None) == [15.0, 15.0]

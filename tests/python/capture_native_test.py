@@ -409,3 +409,88 @@ def test_profilers_go_on_while_a_function_is_captured():
     finally:
         sys.setprofile(None)
     assert here is not None and {"ordinary", "trace"} <= seen
+
+
+@pytest.mark.parametrize("size", [None, 128])
+def test_keys_of_an_lru_cache_and_what_is_done_to_its_results(size):
+    @functools.lru_cache(size)
+    def remembered_of(key):
+        return {"factor": SIZE * key}
+
+    compiled = fg.compile(lambda x: x * remembered_of(1)["factor"], fullgraph=True)
+    for keys in ((1, 2), (2, 1)):
+        remembered_of.cache_clear()
+        for key in keys:
+            set_size(2 if key == keys[0] else 3)
+            remembered_of(key)
+        expected = remembered_of(1)["factor"]
+        assert compiled(fg.ones(1)).item() == expected
+    remembered_of(1)["factor"] = 7
+    assert compiled(fg.ones(1)).item() == 7
+    before = versions_of(compiled)
+    for key in (2, 1, 2):
+        remembered_of(key)  # a hit is no change
+        assert compiled(fg.ones(1)).item() == 7 and versions_of(compiled) == before
+
+
+def test_a_large_lru_cache_is_not_compared():
+    @functools.lru_cache(None)
+    def remembered_of(key):
+        return key
+
+    for key in range(2000):
+        remembered_of(key)
+    with pytest.raises(RuntimeError, match="lru_cache of more than 1000 entries"):
+        fg.compile(lambda x: x * remembered_of(3), fullgraph=True)(fg.ones(1))
+
+
+def test_generators_that_other_threads_draw_from_are_left_alone():
+    drawn, stop = [], threading.Event()
+
+    def draw():
+        while not stop.wait(0.0002):
+            drawn.append(random.random())
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    try:
+        for i in range(30):
+            model = fg.nn.Sequential(fg.nn.Linear(3, 3), fg.nn.Tanh(), fg.nn.Linear(3, 3))
+            fg.compile(model, fullgraph=True, backend="interpreter")(fg.ones(2, 3))
+    finally:
+        stop.set()
+        thread.join()
+    assert len(set(drawn)) == len(drawn)
+
+
+class Settings2:
+    k, debug, p, training = 2, False, 0.5, False
+
+
+def profiled(x, self=Settings2):
+    if self.debug:
+        print(time.time())
+    return x.max() * getattr(self, "k", 2)
+
+
+def augmented(x, self=Settings2):
+    if self.training and random.random() < self.p:
+        return x
+    return x.sub(1).max() * getattr(self, "k")
+
+
+def layered(x, self=Settings2):
+    total = min(self.k, 3) + sys.flags.debug
+    for name in sorted("k"):
+        total += getattr(self, name)
+    return x * total
+
+
+def ordered(x):
+    objects = sorted([Holder(), Holder()], key=operator.attrgetter("k"))
+    return x * objects[0].k * float(np.linspace(0, 1, 3).mean())
+
+
+@pytest.mark.parametrize("function", [profiled, augmented, layered, ordered])
+def test_computed_names_beside_modules_of_python_are_captured(function):
+    assert fg.compile(function, fullgraph=True)(plain(3)).equal(function(plain(3)))

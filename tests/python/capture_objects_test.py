@@ -1,5 +1,7 @@
 """Which attributes of objects a captured function reads: those that code which may run mentions."""
 
+import types
+
 import foregrad as fg
 import pytest
 from capture_compare import leaf, plain
@@ -162,3 +164,73 @@ def test_attributes_that_nothing_mentions_are_no_reason_for_a_version():
     before = fg.compiler.counters.captured
     weight.tag = "of an optimiser"
     assert f(fg.ones(2)).tolist() == [2, 2] and fg.compiler.counters.captured == before
+
+
+def test_an_attribute_that_hides_the_one_of_the_class_of_a_class():
+    changed_twin(lambda x: x * OfMeta.shared, lambda: setattr(OfMeta, "shared", 5), fg.ones(2))
+
+
+class FirstList(list):
+    """A list without a dictionary of attributes."""
+
+    __slots__ = ()
+
+    def factor(self):
+        return 2
+
+
+class SecondList(list):
+    """Another one."""
+
+    __slots__ = ()
+
+    def factor(self):
+        return 3
+
+
+class Counting(types.ModuleType):
+    """A module with a property."""
+
+    @property
+    def factor(self):
+        return 3
+
+
+def test_lists_and_modules_that_become_those_of_another_class():
+    one, module = FirstList(), types.ModuleType("settings_of_a_test")
+    module.other = 2
+    changed_twin(lambda x: x * one.factor(), lambda: setattr(one, "__class__", SecondList),
+                 fg.ones(2))
+    changed_twin(lambda x: x * getattr(module, "factor", 2),
+                 lambda: setattr(module, "__class__", Counting), fg.ones(2))
+
+
+class Answers(type):
+    """A class whose classes have attributes of all names."""
+
+    def __getattr__(cls, name):
+        return 5
+
+
+class Answering(metaclass=Answers):
+    """Has all attributes."""
+
+
+def test_classes_that_answer_to_every_name():
+    f = fg.compile(lambda x: x * Answering.anything, fullgraph=True, backend="interpreter")
+    assert f(fg.ones(2)).tolist() == [5, 5]
+
+
+def test_attributes_of_functions_that_nothing_mentions_are_no_reason_for_a_version():
+    def tagged():
+        """Gets attributes."""
+
+    tagged.first = 1
+    f = fg.compile(lambda x: x * getattr(tagged, "factor", 2), fullgraph=True,
+                   backend="interpreter")
+    f(fg.ones(2))
+    before = fg.compiler.counters.captured
+    for i in range(10):
+        setattr(tagged, f"tag{i}", i)
+        assert f(fg.ones(2)).tolist() == [2, 2]
+    assert fg.compiler.counters.captured == before

@@ -134,10 +134,10 @@ class Observation:
                            str(error)):
                 kind = STOPS
             elif label.startswith("second") and re.search(
-                    "leaf variable that requires grad|modified by an inplace operation",
+                    "leaf variable that requires grad|modified by an inplace operation|'NoneType'",
                     str(error)):
                 # A hook writes to a gradient that only captured code is given; or it reads what has
-                # no gradient any more, which captured code finds before that gradient is asked for.
+                # no gradient, which captured code finds before that gradient is asked for.
                 kind = STOPS
             self.see(label, kind)
             return None

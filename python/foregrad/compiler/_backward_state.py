@@ -12,10 +12,6 @@ from foregrad.compiler._places import is_value
 _MOST = 64
 
 
-def _are_same(before, now):
-    return before is not None and now is not None and all(map(is_, before, now))
-
-
 class BackwardState:
     """The states in which code that runs in a backward found what it reads, by number.
 
@@ -32,7 +28,8 @@ class BackwardState:
             if expected == "tensor":
                 tensors.append(read)
             elif value is not _C.MISSING and (expected == "same"
-                                              or how in ("length", "keys", "misses")):
+                                              or how in ("length", "keys", "memory",
+                                                         "attributes")):
                 objects.append(read)
             else:
                 self._values.append(read[:3])
@@ -45,13 +42,18 @@ class BackwardState:
         return lambda: self._now(tensors)
 
     def _tensors_now(self):
+        """The tensors, or what is there in the place of one."""
         try:
             return self._tensors.again()[0]
-        except RuntimeError:  # something else is there
-            return None
+        except RuntimeError as error:
+            return error
 
     def _now(self, tensors):
-        if not _are_same(tensors, self._tensors_now()):
+        now = self._tensors_now()
+        for found in (tensors, now):
+            if isinstance(found, RuntimeError):
+                self._refuse(found)
+        if not all(map(is_, tensors, now)):
             self._refuse("a tensor was replaced by another one")
         try:
             self._objects.again()

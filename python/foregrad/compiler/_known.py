@@ -16,7 +16,8 @@ _PURE_MODULES = frozenset((
     "math", "cmath", "_operator", "itertools", "_functools", "_bisect", "_heapq", "_struct",
     "_statistics", "_abc", "_string", "_json", "_sre", "unicodedata", "binascii", "_collections",
     "_codecs", "zlib", "_warnings", "_typing", "_stat", "_weakref", "numpy", "_opcode", "_csv",
-    "numpy._core._multiarray_umath", "numpy.core._multiarray_umath", "array", "_datetime"))
+    "numpy._core._multiarray_umath", "numpy.core._multiarray_umath", "numpy.lib.array_utils",
+    "array", "_datetime"))
 _NOT_PURE = frozenset((
     ("builtins", "open"), ("builtins", "input"), ("builtins", "eval"), ("builtins", "exec"),
     ("builtins", "globals"), ("builtins", "breakpoint"), ("builtins", "__import__"),
@@ -35,7 +36,7 @@ _PURE = frozenset((
 _PURE_TYPES = frozenset((
     "builtins", "collections", "_collections", "re", "operator", "functools", "types", "itertools",
     "datetime", "numpy", "numpy.dtypes", "_thread", "_json", "array", "typing", "enum", "_struct",
-    "abc"))
+    "abc", "numpy._core._multiarray_umath"))
 LIBRARY_MODULES = frozenset(sys.stdlib_module_names - {"builtins"})
 # Types that ask a clock, or call what they are given by name.
 _CALLS_UNSEEN = frozenset((("operator", "methodcaller"), ("numpy", "datetime64")))
@@ -103,7 +104,7 @@ def is_pure(function):
 def is_impure_module(value):
     """Whether a thing is a module of Python's own library that has impure functions."""
     return (isinstance(value, types.ModuleType) and value.__name__ in LIBRARY_MODULES
-            and any(map(is_impure, list(vars(value).values()))))
+            and value.__name__ != "operator" and any(map(is_impure, list(vars(value).values()))))
 
 
 def counts(frame):
@@ -149,9 +150,10 @@ def generator_of(value):
         shared = value.__module__.startswith("numpy.random") and value.__name__ in (
             "seed", "ranf", "sample", "set_state", "get_state")
         return sys.modules["numpy.random.mtrand"]._rand if shared else None
-    of_numpy = kind.__module__.startswith("numpy.random")
+    if not kind.__module__.startswith("numpy.random"):
+        return None
     known = hasattr(value, "bit_generator") or hasattr(value, "set_state")
-    return value if of_numpy and known else None
+    return value if known else None
 
 
 def _is_method_of_generator(value):

@@ -46,7 +46,7 @@ class Snapshot(Walk):
                 if (everything or id(holder) in inside
                         or (isinstance(name, str) and (name in names or name in OF_FUNCTIONS))):
                     found.append(read)
-                    if key is not None or how == "cell":
+                    if how not in ("kind", "attributes", "lineage"):
                         inside.add(id(_C.read(how, holder, key)))
         return found
 

@@ -29,7 +29,7 @@ from foregrad.compiler._known import (
     name_of,
 )
 from foregrad.compiler._places import PLAIN, Place, is_data, is_value
-from foregrad.compiler._walk_objects import ObjectWalk, is_ours
+from foregrad.compiler._walk_objects import ObjectWalk, declared, is_ours
 
 Tensor = _C.Tensor
 _OPAQUE = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
@@ -39,6 +39,7 @@ _MEMORY = type(functools.lru_cache(len))
 _CODE = (types.FunctionType, types.BuiltinFunctionType, types.ModuleType, type)
 OF_FUNCTIONS = ("__code__", "__defaults__", "__kwdefaults__")
 _LONGEST_PATH = 200
+_MOST_REMEMBERED = 1000
 
 
 class Unreadable(RuntimeError):
@@ -49,7 +50,7 @@ def _first_names(root):
     """Names that will be met for sure: with those a second walk is seldom needed."""
     if isinstance(root, types.FunctionType):
         functions = [root]
-    elif hasattr(type(root), "_called_when_captured") and hasattr(root, "modules"):
+    elif declared(type(root), "_called_when_captured") and hasattr(root, "modules"):
         functions = [getattr(kind, "forward", None) for kind in {type(m) for m in root.modules()}]
     else:
         return set()
@@ -85,7 +86,7 @@ class Walk(ObjectWalk):
             self._reads, self._seen, self._queue = [], {}, list(roots)
             self.originals, self.variables, self.places = [], [], {}
             self.codes, self.unloaded, self._harmless = {}, False, set()
-            self.generators, self.memories = [], []  # of numpy; of functools.lru_cache
+            self.generators, self.memories = [], []  # of random numbers; functools.lru_cache
             self.impure = set()  # names of native functions whose calls are refused
             self.unseen = {}  # names of native functions and types whose calls are not seen
             # Found by code of Python's own library; refused, unless that alone found it.
@@ -184,7 +185,7 @@ class Walk(ObjectWalk):
             self._visit_function(value)
         elif isinstance(value, types.ModuleType):
             self._visit_module(value)
-        elif (hasattr(type(value), "_captured_function")
+        elif (declared(type(value), "_captured_function")
               or "_captured_function" in getattr(value, "__dict__", ())):
             self._go_on(value._captured_function, self._paths.get(id(value), "self"))
         elif not self._visit_callable(value) and not self._visit_container(value):
@@ -209,12 +210,20 @@ class Walk(ObjectWalk):
             self._queue.append(value.fget)
         elif isinstance(value, _MEMORY):
             self.memories.append(value)
-            kept = _C.read("memory", value, None)
-            self._reads.append(("memory", value, None, "each", kept))
-            self._queue.append(value.__wrapped__)
+            self._visit_memory(value)
         else:
             return False
         return True
+
+    def _visit_memory(self, value):
+        if value.cache_info().currsize > _MOST_REMEMBERED:
+            self._problems.append((value, "the function reads a functools.lru_cache of more than "
+                                   f"{_MOST_REMEMBERED} entries; call it outside"))
+            return
+        self._reads.append(("memory", value, None, "each", _C.read("memory", value, None)))
+        self._queue.append(value.__wrapped__)
+        for result in _C.remembered_results(value):  # which may be changed in place
+            self._go_on(result, "remembered")
 
     def _visit_container(self, value):
         """Reads a container with its items; False: it is none."""
@@ -228,7 +237,7 @@ class Walk(ObjectWalk):
         elif value is sys.modules or value is sys.stdout or value is sys.stderr:
             return True  # code of the user that runs must not mention the first; others are written
         elif isinstance(value, dict):
-            if is_impure(getattr(value, "default_factory", None)):
+            if isinstance(value, collections.defaultdict) and is_impure(value.default_factory):
                 self._note_impure(value.default_factory, "item", value, 0)
             self.originals.append((value, dict(value)))
             self._visit_dict(value, value)
@@ -248,7 +257,7 @@ class Walk(ObjectWalk):
             return True
         else:
             return False
-        if hasattr(value, "__dict__"):  # of a subclass
+        if _C.is_python_class(type(value)):
             self._visit_object(value)
         return True
 
@@ -271,6 +280,9 @@ class Walk(ObjectWalk):
         if value.__name__.partition(".")[0] == "foregrad":
             return
         self._prefixes.setdefault(id(value.__dict__), f"{value.__name__}.")
+        self._reads.append(("kind", value, None, "same", type(value)))
+        if type(value) is not types.ModuleType:
+            self._visit_class(value, type(value))
         library = (is_library(getattr(value, "__file__", None) or "")
                    or value.__name__ in sys.builtin_module_names)
         names = (self._own if library else self.names) & value.__dict__.keys()
@@ -342,9 +354,10 @@ class Walk(ObjectWalk):
         self.originals.append((attributes, dict(attributes)))
         self._prefixes.setdefault(id(attributes), prefix)
         read = self._mentioned & attributes.keys()
-        if read or self._tried:
+        if read:
             self._reads.append(("attributes", value, None, "same", attributes))
-            self._reads.append(("keys", attributes, None, "each", tuple(attributes)))
+        if self._tried:
+            self._reads.append(("attributes", value, None, "lacks", self._mentioned - read))
         for name in read:
             self._add("entry", attributes, name)
 

@@ -20,6 +20,12 @@ def is_ours(value):
     return isinstance(module, str) and module.partition(".")[0] == "foregrad"
 
 
+def declared(kind, name):
+    """What a class, or one that it inherits from, declares under a name; not what code makes of it
+    that looks names up."""
+    return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), ())
+
+
 def _held(value):
     """An object as a read of itself holds it: weakly, for its version goes when it goes."""
     try:
@@ -40,7 +46,7 @@ class ObjectWalk:
     def _visit_object(self, value):
         kind = value if isinstance(value, type) else type(value)
         self._check_native(value, kind)
-        for more in getattr(kind, "_read_when_captured", ()):
+        for more in declared(kind, "_read_when_captured"):
             self._queue.append(more)
         attributes = getattr(value, "__dict__", None)
         if isinstance(attributes, dict):
@@ -52,7 +58,7 @@ class ObjectWalk:
             everything = (self._reaches_all or hasattr(kind, "__getattr__")
                           or is_ours(kind))  # whose code has names that are not looked at
             if everything:
-                unread = getattr(kind, "_unread_when_captured", ())
+                unread = declared(kind, "_unread_when_captured")
                 self._visit_dict(attributes, [key for key in attributes if key not in unread])
             else:
                 # A name that is not there now may be there later and hide that of the class.
@@ -88,7 +94,7 @@ class ObjectWalk:
         self._visit_lineage(kind)
         makes = value is kind or self.names & _REACHES_CLASS
         everything = self._reaches_all
-        called = getattr(kind, "_called_when_captured", ())  # by us, not by name
+        called = declared(kind, "_called_when_captured")  # by us, not by name
         for base in kind.__mro__:
             if base.__module__ == "builtins" or is_ours(base):
                 continue
@@ -120,7 +126,7 @@ class ObjectWalk:
         """Reads names that a class of the user may get later: they hide those of the next one."""
         if base.__module__.partition(".")[0] in LIBRARY_MODULES:
             return
-        behind = kind.__mro__[kind.__mro__.index(base) + 1:]
+        behind = kind.__mro__[kind.__mro__.index(base) + 1:] + type(kind).__mro__
         for name in (self.names | self._tried) - base.__dict__.keys():
             hides = name in self._tried or any(name in one.__dict__ for one in behind)
             if hides and (id(base), name) not in self._absent:

@@ -7,7 +7,13 @@ import types
 
 from foregrad import _C
 from foregrad.compiler import _known
-from foregrad.compiler._code import appends_only, names_in, reaches_all_in, values_loaded
+from foregrad.compiler._code import (
+    appends_only,
+    globals_loaded_in,
+    names_in,
+    reaches_all_in,
+    values_loaded,
+)
 
 Tensor = _C.Tensor
 # Natives that call what they are given: such calls are not seen.
@@ -28,6 +34,17 @@ def _judge(function, frame):
         return True
     return CaptureError(f"{_known.name_of(function)}() is called, which may give something else at "
                         "every call; call it outside and pass the result as an argument")
+
+
+def _hands_on(code):
+    """Whether code may find a function by a computed name, and let native code call it."""
+    return reaches_all_in(code) and not _HAND_ON.isdisjoint(code.co_names)
+
+
+def _modules_reached(code):
+    """Global variables of which code may read what it does not mention, if they are modules."""
+    named = globals_loaded_in(code)
+    return named if "__dict__" in code.co_names else named & set(values_loaded(code))
 
 
 def _as_bytes(state):
@@ -78,8 +95,9 @@ class Watch:
     def __init__(self, snapshot):
         self._snapshot = snapshot
         self._watch = _C.Watch(_judge, _known.counts)
-        generators = {id(one): one for one in (*snapshot.generators, *_known.shared_generators())}
-        self._generators = [_Drawn(one) for one in generators.values()]
+        self._generators = [_Drawn(one) for one in snapshot.generators]
+        found = list(map(id, snapshot.generators))
+        self._shared = [_Drawn(one) for one in _known.shared_generators() if id(one) not in found]
         self._memories = [(one, one.cache_info().misses) for one in snapshot.memories]
         self._modules = len(sys.modules)
 
@@ -89,9 +107,7 @@ class Watch:
 
     def __exit__(self, kind, error, traceback):
         self._watch.stop()
-        drawn = [one for one in self._generators if one.changed()]
-        for one in drawn:
-            one.restore()
+        drawn = self._drawn()
         kept = [one for one, misses in self._memories
                 if one.cache_info().misses != misses and _abstract_inside(one)]
         for one in kept:
@@ -108,6 +124,21 @@ class Watch:
             raise CaptureError("functools.lru_cache keeps a tensor that the function makes; make "
                                "it before and pass it as an argument")
 
+    def _drawn(self):
+        """The generators that the function drew from; they are what they were before."""
+        drawn = [one for one in self._generators if one.changed()]
+        for one in drawn:
+            one.restore()
+        # Other threads may draw from those that all share; code that could do so in a way that is
+        # not seen is seldom.
+        if any(_hands_on(code) for code in self.codes()):
+            shared = [one for one in self._shared if one.changed()]
+            alone = len(sys._current_frames()) == 1
+            for one in shared if alone else ():
+                one.restore()
+            drawn += shared
+        return drawn
+
     def _refuse_unseen(self):
         """Calls that native code makes, and calls of what Python cannot look into, are not seen:
         code of the user that runs must not mention such things."""
@@ -121,8 +152,8 @@ class Watch:
             for name in names & unseen.keys():
                 raise CaptureError(f"{unseen[name]} is native, and not known to be the same at "
                                    "every call; call it outside and pass the result")
-            if names & _HAND_ON and reaches_all_in(code) and any(
-                    map(_known.is_impure_module, map(variables.get, names))):
+            if _hands_on(code) and any(map(_known.is_impure_module,
+                                           map(variables.get, _modules_reached(code)))):
                 raise CaptureError("a function of a module is found by a computed name, and "
                                    "something else may call it; call it by its name")
             if names & impure:
