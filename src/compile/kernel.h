@@ -47,7 +47,8 @@ class Kernel : public Counted {
   int64_t work(bool record) { return forward(record).work; }  // about how many elements it computes
   const Dims& saved_strides(size_t i) const { return training_->saved_strides[i]; }
   ir::ValueInfo input_info(size_t i) const;  // as it is given
-  // Whether eager code would have saved an output for the backward; of a recorded call.
+  // Whether eager code would have saved an output for the backward, or any; of a recorded call.
+  bool reads_results() const { return !training_->watched.empty(); }
   bool is_read_back(size_t output) const {
     const std::vector<size_t>& watched = training_->watched;
     return std::find(watched.begin(), watched.end(), output) != watched.end();

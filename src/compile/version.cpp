@@ -126,10 +126,11 @@ void Version::make(size_t arguments) {
     refuse_overwritten_views(*trace_, *kernel_);
     refuse_shown_data(*trace_, *kernel_);
     for (size_t i : kernel_->live()) live_is_saved_ |= kernel_->kept_place(i).has_value();
+    live_is_saved_ |= kernel_->reads_results() && runs_code_of_user();
     if (live_is_saved_ && graph_counters.saved_tensor_hooks > 0) {
       capture::refuse(
-          "a backward or a hook reaches an input that is saved, too, of which saved-tensor hooks "
-          "may make two; call the function outside of them");
+          "a backward or a hook may reach an input or a result that is saved, too, of which "
+          "saved-tensor hooks may make two; call the function outside of them");
     }
   }
   Tensors inputs;

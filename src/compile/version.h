@@ -103,7 +103,7 @@ class Version {
   std::vector<size_t> aliases_;  // empty: it does not matter
   std::vector<timing::Time> phases_;
   bool grad_mode_, inference_mode_, records_;
-  bool live_is_saved_ = false;  // code of the user reaches an input that the call saves
+  bool live_is_saved_ = false;  // code of the user may reach what the call saves
   bool plain_ = false;  // the caller gets what the kernel computes, and nothing else happens
   DType default_dtype_;
 };

@@ -8,6 +8,7 @@ import foregrad as fg
 import numpy as np
 import pytest
 from capture_custom import Counts, Given
+from foregrad.autograd.graph import saved_tensors_hooks
 from foregrad.compiler import aot_function, min_cut_rematerialization_partition, nop
 
 
@@ -480,3 +481,21 @@ def test_a_hook_on_what_leads_to_no_input_runs():
     with pytest.warns(UserWarning, match="leads to no input"):
         fg.compile(function)(fg.ones(1, 3, requires_grad=True)).backward(given)
     assert given.tolist() == [2.0, 2.0, 2.0]
+
+
+def test_a_result_that_a_hook_reads_where_saved_tensor_hooks_pack_it():
+    def function(x):
+        y = x.exp()
+        y.register_hook(lambda grad: grad * y.sum())
+        return y
+
+    def gradient(function):
+        x = fg.zeros(2, requires_grad=True)
+        with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda tensor: tensor):
+            y = function(x)
+        y.detach().fill_(5)
+        y.sum().backward()
+        return x.grad.tolist()
+
+    with pytest.warns(UserWarning, match="saved-tensor hooks may make two"):
+        assert gradient(fg.compile(function)) == gradient(function) == [10.0, 10.0]
