@@ -54,19 +54,19 @@ static Dims layout_of_grad(const Tensor& variable) {
 }
 
 // A gradient may be kept without a copy when nobody else can see it and its layout is right.
-static bool can_steal(const Tensor& grad, const Dims& layout) {
+static bool can_steal(const Tensor& grad, const Dims& layout, uint32_t holders) {
   const TensorImpl& impl = *grad.impl();
-  return impl.use_count() == 1 && impl.storage && impl.storage->use_count() == 1 &&
+  return impl.use_count() == holders && impl.storage && impl.storage->use_count() == 1 &&
          grad.strides() == layout && !grad.requires_grad();
 }
 
-void accumulate(const Tensor& variable, Tensor grad, bool create_graph) {
+void accumulate(const Tensor& variable, Tensor grad, bool create_graph, uint32_t holders) {
   AutogradMeta& meta = ensure_meta(variable);
   if (!meta.grad.defined()) {
     Dims layout = layout_of_grad(variable);
     if (create_graph)
       meta.grad = grad.clone();
-    else if (can_steal(grad, layout))
+    else if (can_steal(grad, layout, holders))
       meta.grad = alias(grad);
     else {
       NoGradGuard no_grad;
@@ -86,7 +86,9 @@ void accumulate(const Tensor& variable, Tensor grad, bool create_graph) {
 Tensors AccumulateGrad::apply(Tensors&& grads) {
   if (grads[0].defined()) {
     Locked locked(lock_);
-    accumulate(variable_, std::move(grads[0]), modes.grad_enabled);
+    // The engine holds it for post-hooks, which see what was accumulated.
+    uint32_t holders = hooks() && !hooks()->post.entries.empty() ? 2 : 1;
+    accumulate(variable_, std::move(grads[0]), modes.grad_enabled, holders);
   }
   if (hooks()) {
     auto entries = hooks()->post_accumulate.entries;

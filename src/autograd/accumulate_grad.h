@@ -26,6 +26,6 @@ class AccumulateGrad : public Node {
 
 // Adds `grad` into `variable.grad`: steals it when nobody else holds it, adds in place later, and
 // out of place while a graph of the backward is being made.
-void accumulate(const Tensor& variable, Tensor grad, bool create_graph);
+void accumulate(const Tensor& variable, Tensor grad, bool create_graph, uint32_t holders = 1);
 
 }  // namespace fg::autograd

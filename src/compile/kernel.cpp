@@ -244,6 +244,7 @@ Forward& Kernel::forward(bool record) {
 }
 
 ir::ValueInfo Kernel::input_info(size_t i) const {
+  std::scoped_lock lock(*function_.mutex);  // another thread may trace more
   return function_.trace->tracer.graph.values[function_.inputs[i].value];
 }
 

@@ -30,12 +30,18 @@ int64_t checked_axis(const Tensor& self, int64_t dim, const char* who) {
 
 // ---- unbind
 
+constexpr int64_t kMostParts = 1 << 24;
+
 const auto unbind_entry =
     define(unbind, "The parts of self at every index of a dimension.",
            [](const Tensor& self, int64_t dim) {
              int64_t axis = wrap_axis(dim, self.sizes().size(), "unbind");
              if (self.dim() == 0) {
                fail(ErrorKind::index, "unbind: a zero-dim tensor has no dimension to unbind");
+             }
+             if (Dim(kMostParts) < self.sizes()[axis]) {
+               fail("unbind: dimension {} has {} parts; at most {} are made", axis,
+                    self.sizes()[axis].text(), kMostParts);
              }
              Tensors parts;
              for (int64_t i = 0; Dim(i) < self.sizes()[axis]; i++) {

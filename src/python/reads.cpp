@@ -254,7 +254,9 @@ bool has_one_of(PyObject* names, PyObject* attributes) {
   if (!attributes || PyDict_GET_SIZE(attributes) == 0) return false;
   PyObject* name = nullptr;
   for (Py_ssize_t at = 0; PyDict_Next(attributes, &at, &name, nullptr);) {
-    if (PySet_Contains(names, name) == 1) return true;
+    int found = PySet_Contains(names, name);
+    if (found < 0) nb::raise_python_error();
+    if (found == 1) return true;
   }
   return false;
 }

@@ -177,6 +177,10 @@ NAME, GETTER, ITEM = "k", operator.attrgetter("deep.k"), operator.itemgetter("a"
 TABLE, NUMBERS, BYTES = {"a": 1}, array.array("d", [1.0]), np.ones(1)
 SHOWN, VALUES, SETTINGS = types.MappingProxyType(TABLE), TABLE.values(), Settings()
 ORDERED = collections.OrderedDict(a=1)
+SPACE, OTHER, THIRD = (types.SimpleNamespace(k=k) for k in (1, 2, 3))
+RECORDS = np.rec.array([(1.0,)], dtype=[("a", "f8")])
+OF_CLASS = np.ones(1).view(type("OfClass", (np.ndarray,), {}))
+OBJECTS = np.array([Holder()], dtype=object)
 
 
 def imported():
@@ -221,6 +225,11 @@ READS = {
     "os.environ": (lambda: int(os.environ["SIZE_OF_A_TEST"]),
                    lambda i: os.environ.update(SIZE_OF_A_TEST=str(i))),
     "copy": (lambda: copy.copy(HOLDER).k, lambda i: setattr(HOLDER, "k", i)),
+    "the text of a namespace": (lambda: int(str(SPACE)[12:13]), lambda i: setattr(SPACE, "k", i)),
+    "a namespace that is compared": (lambda: 1 + (SPACE == OTHER) + 2 * (SPACE == THIRD),
+                                     lambda i: setattr(SPACE, "k", i)),
+    "an array with fields": (lambda: float(RECORDS.a[0]), lambda i: RECORDS.a.fill(i)),
+    "an array of another class": (lambda: float(OF_CLASS[0]), lambda i: OF_CLASS.fill(i)),
 }
 
 
@@ -277,6 +286,7 @@ REFUSED = {
     "a weak reference": (lambda: WEAK().k, lambda i: setattr(HOLDER, "k", i)),
     "a queue": (lambda: QUEUE.get() + SIZE, lambda i: QUEUE.put(0) or QUEUE.put(0) or set_size(i)),
     "a large array": (lambda: float(HOLDER.large[0]), lambda i: HOLDER.large.fill(i)),
+    "an array of objects": (lambda: OBJECTS[0].k, lambda i: setattr(OBJECTS[0], "k", i)),
 }
 
 

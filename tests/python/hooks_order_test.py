@@ -152,3 +152,19 @@ def test_hooks_disabled_in_a_backward_are_possible_after_it():
     y.sum().backward()
     with fg.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
         pass
+
+
+@pytest.mark.parametrize("kinds", range(4))
+def test_the_post_hook_of_an_accumulator_sees_what_was_accumulated(kinds):
+    """The gradient that a leaf takes over is the one that the hook is given."""
+    x, seen = ones(2), []
+    node = fg.autograd.graph.get_gradient_edge(x).node
+    if kinds & 1:
+        x.register_hook(lambda g: None)
+    if kinds & 2:
+        node.register_prehook(lambda gs: None)
+    x.register_post_accumulate_grad_hook(lambda t: (t.grad.add_(10), None)[1])
+    node.register_hook(lambda grads, gs: seen.append(gs[0].tolist()))
+    for _ in range(2):
+        (x * 2).sum().backward()
+    assert seen == [[12, 12], [2, 2]] and x.grad.tolist() == [24, 24]

@@ -78,6 +78,8 @@ REFUSED = {
     "joined sizes": (lambda: fg.cat([fg.zeros(0, MOST), fg.zeros(0, 101)], 1), RuntimeError,
                      "64 bits"),
     "chunks of nothing": (lambda: v[:0].chunk(2**62), RuntimeError, "too long"),
+    "parts of an expanded tensor": (lambda: fg.ones(1).expand(2**61).unbind(), RuntimeError,
+                                    "at most 16777216 are made"),
     "an index": (lambda: v[LEAST], IndexError, "out of bounds"),
     "an index at the end": (lambda: v[MOST], IndexError, "out of bounds"),
     "a dimension": (lambda: x.unsqueeze(LEAST), IndexError, "out of range"),

@@ -1,5 +1,7 @@
 """Small things that PyTorch's programs rely on: names, representations, kinds of errors."""
 
+import warnings
+
 import foregrad as fg
 import numpy
 import pytest
@@ -352,3 +354,12 @@ def test_sorted_results_may_be_written():
     assert values.tolist() == [1, 2, 3] and places.tolist() == [2, 0, 1]
     fg.topk(x, 1, out=(values, places))
     assert values.tolist() == [3] and places.tolist() == [1]
+
+
+def test_kl_div_warns_of_its_mean():
+    logs, target = fg.zeros(2, 3), fg.full((2, 3), 0.5)
+    with pytest.warns(UserWarning, match="'batchmean' divides only by the batch size"):
+        fg.nn.functional.kl_div(logs, target)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fg.nn.functional.kl_div(logs, target, reduction="batchmean")

@@ -250,8 +250,10 @@ class Walk(ObjectWalk):
             self._visit_keys(value)
         elif isinstance(value, (bytearray, memoryview)) or type(value).__module__ == "array":
             self._visit_bytes(value)
-        elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):
+        elif isinstance(value, getattr(sys.modules.get("numpy"), "ndarray", ())):
             self._visit_array(value)
+        elif type(value).__module__ == "numpy" and hasattr(value, "tobytes"):  # a number
+            self._add("elements", value)
         elif isinstance(value, getattr(sys.modules.get("logging"), "Logger", ())):
             self._visit_logger(value)
             return True
@@ -294,11 +296,16 @@ class Walk(ObjectWalk):
         self._visit_dict(value.__dict__, names, part=True)
 
     def _visit_array(self, value):
-        if value.nbytes <= 4096:
-            self._add("elements", value)
-        else:
+        plain = sys.modules["numpy"].ndarray
+        if value.nbytes > 4096:
             self._problems.append((value, "the function reads a large numpy array; make it a "
                                    "tensor"))
+            return
+        # Subclasses have methods of their own; their memory is what counts.
+        self._add("elements", value if type(value) is plain else plain.view(value, plain))
+        if value.dtype.hasobject:
+            self._problems.append((value, "the function reads a numpy array of objects; make it a "
+                                   "list"))
 
     def _visit_dict(self, value, keys, part=False):
         if not part:

@@ -56,7 +56,8 @@ class ObjectWalk:
             self._prefixes[id(attributes)] = f"{self._paths.get(id(value), '?')}."
             self._name_members(attributes)
             everything = (self._reaches_all or hasattr(kind, "__getattr__")
-                          or is_ours(kind))  # whose code has names that are not looked at
+                          or is_ours(kind)  # whose code has names that are not looked at
+                          or issubclass(kind, types.SimpleNamespace))  # == and str() read all
             if everything:
                 unread = declared(kind, "_unread_when_captured")
                 self._visit_dict(attributes, [key for key in attributes if key not in unread])

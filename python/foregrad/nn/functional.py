@@ -347,5 +347,11 @@ def binary_cross_entropy_with_logits(input, target, weight=None, size_average=No
 
 def kl_div(input, target, size_average=None, reduce=None, reduction="mean", log_target=False):
     """The divergence of a distribution from log probabilities."""
-    return _f.kl_div(input, target, _reduction(reduction, size_average, reduce),
-                     log_target=log_target)
+    reduction = _reduction(reduction, size_average, reduce)
+    if reduction == "mean":
+        _warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.", stacklevel=2)
+    return _f.kl_div(input, target, reduction, log_target=log_target)
