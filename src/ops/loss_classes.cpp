@@ -29,13 +29,12 @@ int64_t class_axis(const Tensor& scores) { return scores.dim() == 1 ? 0 : 1; }
 
 void check_target(const Tensor& self, const Tensor& target, const Tensor& weight) {
   if (self.dim() == 0 || target.dim() != self.dim() - 1) {
-    fail(ErrorKind::value,
+    // As PyTorch, which looks at the number of rows first.
+    bool rows = self.dim() > 0 && target.dim() > 0 && !(self.sizes()[0] == target.sizes()[0]);
+    fail(self.dim() == 0 || rows ? ErrorKind::value : ErrorKind::runtime,
          "nll_loss: the input has sizes {} and the target {}; expected [C], [N, C] or [N, C, d1, "
          "...] and the same without C",
          text(self.sizes()), text(target.sizes()));
-  }
-  if (target.dtype() != kInt64 && target.dtype() != kUInt8) {
-    fail("nll_loss: the target is {}; expected class indices of dtype int64", name(target.dtype()));
   }
   Dims expected = self.sizes();
   expected.erase(static_cast<size_t>(class_axis(self)));
@@ -44,6 +43,9 @@ void check_target(const Tensor& self, const Tensor& target, const Tensor& weight
     fail(self.dim() > 2 ? ErrorKind::runtime : ErrorKind::value,
          "nll_loss: the target has sizes {}; expected {} for an input of sizes {}",
          text(target.sizes()), text(expected), text(self.sizes()));
+  }
+  if (target.dtype() != kInt64 && target.dtype() != kUInt8) {
+    fail("nll_loss: the target is {}; expected class indices of dtype int64", name(target.dtype()));
   }
   Dim classes = self.sizes()[static_cast<size_t>(class_axis(self))];
   if (weight.defined() && !(weight.sizes() == Dims{classes})) {

@@ -363,3 +363,12 @@ def test_kl_div_warns_of_its_mean():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fg.nn.functional.kl_div(logs, target, reduction="batchmean")
+
+
+@pytest.mark.parametrize("scores, target, error", [
+    ((4, 3), (4, 1), RuntimeError), ((4, 3), (4, 3), RuntimeError), ((4, 3, 2), (4,), RuntimeError),
+    ((4,), (4, 1), RuntimeError), ((4, 3), (3,), ValueError), ((4,), (3,), ValueError)])
+def test_sizes_of_targets_that_do_not_fit_scores(scores, target, error):
+    for loss in (fg.nn.functional.nll_loss, fg.nn.functional.cross_entropy):
+        with pytest.raises(error, match="nll_loss"):
+            loss(fg.zeros(scores), fg.zeros(target, dtype=fg.int64))
