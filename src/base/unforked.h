@@ -1,5 +1,5 @@
-// What a fork must not interrupt: in the child, what another thread was in the middle of stays half
-// done for ever.
+// Sections that a fork must not interrupt: what another thread has half done at that time stays so
+// in the child for ever.
 #pragma once
 
 namespace fg {

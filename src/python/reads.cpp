@@ -88,9 +88,9 @@ PyObject* referent(PyObject* holder) {
   return PyWeakref_CheckRefExact(holder) ? PyWeakref_GET_OBJECT(holder) : holder;
 }
 
-// What a functools.lru_cache keeps: its dictionary, and what its traversal meets before that, which
-// are the keys and results of a cache with a size. In all Pythons the function that it calls
-// follows the dictionary.
+// Parts of a functools.lru_cache: its dictionary, and the keys and results of one with a size,
+// which its traversal meets before that. In all Pythons the function that it calls follows the
+// dictionary.
 struct Memory {
   nb::object entries;
   std::vector<nb::object> links;
@@ -110,7 +110,9 @@ Memory memory_parts(PyObject* memory) {
     met.resize(i - 1);
     return {std::move(entries), std::move(met)};
   }
-  fail("functools.lru_cache holds something else than it is known to");
+  fail(
+      "the function reads a functools.lru_cache whose __wrapped__ is not the function that it "
+      "calls; call it outside and pass the result");
 }
 
 nb::object misses_of(PyObject* memory) {

@@ -267,8 +267,8 @@ def test_a_hook_that_calls_what_lru_cache_remembers():
 def test_a_hook_that_reads_an_entry_whose_key_is_none():
     function = with_hook(lambda grad: grad * TABLE[None][0])
     for number in (5.0, 7.0):
-        found = gradients_after(fg.compile(function, fullgraph=True),
-                          lambda: TABLE[None].__setitem__(0, number))
+        compiled = fg.compile(function, fullgraph=True)
+        found = gradients_after(compiled, lambda: TABLE[None].__setitem__(0, number))
         assert found == [3 * number] * 2
 
 

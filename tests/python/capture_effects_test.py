@@ -440,13 +440,13 @@ def test_a_result_that_a_hook_reads_is_not_to_be_written():
 
 def test_what_a_backward_writes_is_no_source_of_recomputation():
     def run(function):
-        x, count = fg.ones(3, requires_grad=True), fg.zeros(3)
-        y = function(x, count)
-        grads = [fg.autograd.grad(y.sum(), x, retain_graph=True)[0].tolist() for _ in range(2)]
-        return grads, count.tolist()
+        x = fg.ones(3, requires_grad=True) * 2
+        y = function(x)
+        grads = [fg.autograd.grad(y, x, retain_graph=True)[0].tolist() for _ in range(2)]
+        return grads, x.tolist()
 
-    def function(x, count):
-        return Counts.apply(x, count).exp().max()
+    def function(x):
+        return Counts.apply(x, x).max()
 
     cut = aot_function(function, nop, partition_fn=min_cut_rematerialization_partition)
     assert run(cut) == run(function)

@@ -454,6 +454,16 @@ def test_a_large_lru_cache_is_not_compared():
         fg.compile(lambda x: x * remembered_of(3), fullgraph=True)(fg.ones(1))
 
 
+def test_an_lru_cache_with_another_function_behind_it_is_refused():
+    @functools.lru_cache
+    def remembered_of(key):
+        return key
+
+    remembered_of.__wrapped__ = ordinary
+    with pytest.raises(RuntimeError, match="whose __wrapped__ is not the function that it calls"):
+        fg.compile(lambda x: x * remembered_of(3), fullgraph=True)(fg.ones(1))
+
+
 def test_generators_that_other_threads_draw_from_are_left_alone():
     drawn, stop = [], threading.Event()
 
@@ -473,23 +483,25 @@ def test_generators_that_other_threads_draw_from_are_left_alone():
     assert len(set(drawn)) == len(drawn)
 
 
-class Settings2:
+class Setup:
+    """Attributes that functions ask for by name."""
+
     k, debug, p, training = 2, False, 0.5, False
 
 
-def profiled(x, self=Settings2):
+def profiled(x, self=Setup):
     if self.debug:
         print(time.time())
     return x.max() * getattr(self, "k", 2)
 
 
-def augmented(x, self=Settings2):
+def augmented(x, self=Setup):
     if self.training and random.random() < self.p:
         return x
     return x.sub(1).max() * getattr(self, "k")
 
 
-def layered(x, self=Settings2):
+def layered(x, self=Setup):
     total = min(self.k, 3) + sys.flags.debug
     for name in sorted("k"):
         total += getattr(self, name)

@@ -103,7 +103,7 @@ def values_loaded(code):
 
 # Names that reach attributes and variables whose names the code does not mention.
 REACHES_ALL = {"getattr", "vars", "__dict__", "globals", "locals", "eval", "exec", "dir",
-               "__getattribute__", "__getattr__", "attrgetter", "methodcaller"}
+               "__getattribute__", "__getattr__", "attrgetter"}
 BUILTINS_ONLY = {"eval", "exec"}  # methods may have these names, too
 
 

@@ -218,7 +218,8 @@ class Walk(ObjectWalk):
     def _visit_memory(self, value):
         if value.cache_info().currsize > _MOST_REMEMBERED:
             self._problems.append((value, "the function reads a functools.lru_cache of more than "
-                                   f"{_MOST_REMEMBERED} entries; call it outside"))
+                                   f"{_MOST_REMEMBERED} entries; call it outside and pass the "
+                                   "result"))
             return
         self._reads.append(("memory", value, None, "each", _C.read("memory", value, None)))
         self._queue.append(value.__wrapped__)

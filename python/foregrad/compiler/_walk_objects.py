@@ -9,8 +9,7 @@ from foregrad.compiler._code import REACHES_ALL
 from foregrad.compiler._known import LIBRARY_MODULES, generator_of, is_plain_class, unknown_native
 from foregrad.compiler._places import is_data
 
-_GETTERS = (operator.attrgetter, operator.methodcaller)
-# What runs when an object is made, not when it is used; and names that reach an object's class.
+# Methods that run when an object is made, not when it is used; and names that reach its class.
 _MAKES = {"__init__", "__new__"}
 _REACHES_CLASS = {"type", "__class__"} | REACHES_ALL
 
@@ -72,7 +71,7 @@ class ObjectWalk:
         """Refuses what holds state that is neither seen nor compared."""
         if kind in self._harmless:
             return
-        if isinstance(value, _GETTERS):
+        if isinstance(value, operator.attrgetter):
             self.names.update(part for name in value.__reduce__()[1] if isinstance(name, str)
                               for part in name.split("."))
         if (generator := generator_of(value)) is not None:
