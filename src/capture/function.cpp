@@ -178,6 +178,12 @@ void find_saved(const Function& function, const Function::Out& out, Function& gr
   find_reads(function, saved, gradient);
 }
 
+// Once each. They were collected in the order of addresses, which is another one each time.
+static void in_order_of_graph(std::vector<ir::ValueId>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
 // Adds the values that eager code keeps for derivatives of any order.
 static void add_saved_values(const Function& function, std::vector<ir::ValueId>& values) {
   std::unordered_set<const autograd::Node*> nodes;
@@ -321,6 +327,7 @@ Function gradient_of(const Function& function, const Tangents& kinds, bool again
   scope.reset();
   result.reads_values = tracer.values_read_back();
   if (!again && wanted.empty()) add_saved_values(function, result.reads_values);
+  in_order_of_graph(result.reads_values);
   result.end = tracer.graph.operations.size();
   return result;
 }

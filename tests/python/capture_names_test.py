@@ -143,3 +143,15 @@ def test_code_from_the_cache_has_the_lines_and_names_of_the_program_that_runs(tm
         found = graphs_of(other)
         assert fg.compiler.cache_stats()["hits"] == 2, "a forward and a backward"
     assert found == expected
+
+
+def test_the_graph_is_the_same_however_often_it_is_captured():
+    """Nothing in it depends on where objects lie in memory."""
+    hook = "{x}.register_hook(lambda g: g * {w}.data.add_(1).sum())"
+    held, found = [], set()
+    for count in range(30):
+        with fg.compiler.config.patch(cache=False):
+            found.add(tuple(graphs_of(written("one.py", "x", "w", 0, hook)).values()))
+        held.append([leaf(3).sin().exp() * leaf(3) for _ in range(count)])
+        del held[:-3]
+    assert len(found) == 1
