@@ -71,7 +71,7 @@ build/venv/installed: build/venv/bin/python build/release/libforegrad.so build/r
 
 python: command build/venv/installed
 
-cpp_files = find src tests examples $(wildcard bench) \( -name '*.h' -o -name '*.cpp' \) -print0
+cpp_files = find src apps tests examples $(wildcard bench) \( -name '*.h' -o -name '*.cpp' \) -print0
 
 check:
 	@tools/install_packages $(CHECK_PACKAGES)

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "compile/graphs.h"
-#include "ops/arithmetic.h"
-#include "ops/create.h"
-#include "ops/unary.h"
+#include "ops/create/create.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/unary.h"
 
 namespace fg::bench {
 

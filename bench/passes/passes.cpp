@@ -11,8 +11,8 @@
 #include "bench/passes/capture.h"
 #include "bench/passes/graphs.h"
 #include "codegen/executable.h"
-#include "passes/batch.h"
-#include "passes/tile.h"
+#include "schedule/batch.h"
+#include "schedule/tile.h"
 
 namespace fg::bench {
 namespace {
@@ -54,24 +54,24 @@ const std::pair<const char*, std::function<void(ir::Graph&)>> kPasses[] = {
     {"recompute_late", passes::recompute_late},
     {"compute_again", passes::compute_again},
     {"dead_code", passes::dead_code},
-    {"block_images", passes::block_images},
-    {"fuse", [](ir::Graph& g) { passes::fuse(g, passes::find_places(g)); }},
+    {"block_images", schedule::block_images},
+    {"fuse", [](ir::Graph& g) { schedule::fuse(g, schedule::find_places(g)); }},
     {"batch",  // after fuse, as tile and plan_memory
      [](ir::Graph& g) {
-       auto places = passes::find_places(g);
-       auto groups = passes::fuse(g, places);
-       passes::batch(g, places, groups);
+       auto places = schedule::find_places(g);
+       auto groups = schedule::fuse(g, places);
+       schedule::batch(g, places, groups);
      }},
     {"tile",
      [](ir::Graph& g) {
-       auto places = passes::find_places(g);
-       auto groups = passes::fuse(g, places);
-       passes::tile(g, places, groups);
+       auto places = schedule::find_places(g);
+       auto groups = schedule::fuse(g, places);
+       schedule::tile(g, places, groups);
      }},
     {"plan_memory",
      [](ir::Graph& g) {
-       auto places = passes::find_places(g);
-       passes::plan_memory(g, places, passes::fuse(g, places));
+       auto places = schedule::find_places(g);
+       schedule::plan_memory(g, places, schedule::fuse(g, places));
      }},
     {"verify", [](ir::Graph& g) { ir::verify(g, "bench"); }},
     {"partition_default", [](ir::Graph& g) { partition(g, passes::partition_default); }},

@@ -7,7 +7,7 @@
 #include "codegen/executable.h"
 #include "foregrad.h"
 #include "graphs.h"
-#include "passes/tile.h"
+#include "schedule/tile.h"
 
 namespace fg::bench {
 namespace {
@@ -25,11 +25,11 @@ double seconds_of(const Executable& code, const Tensors& inputs, int runs) {
 }
 
 void compare(const std::string& name, const ir::Graph& graph, const Tensors& inputs) {
-  passes::TileLimits usual = passes::tile_limits;
+  schedule::TileLimits usual = schedule::tile_limits;
   Executable tiles(graph);
-  passes::tile_limits.least_bytes = int64_t{1} << 60;
+  schedule::tile_limits.least_bytes = int64_t{1} << 60;
   Executable whole(graph);
-  passes::tile_limits = usual;
+  schedule::tile_limits = usual;
   int runs = std::max(1, static_cast<int>(2e-3 / seconds_of(whole, inputs, 1)));
   double with = 1e9, without = 1e9;
   for (int round = 0; round < kRounds; round++) {

@@ -2,8 +2,8 @@
 
 #include "autograd/active_hooks.h"
 #include "autograd/graph_task.h"
-#include "ops/arithmetic.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
+#include "ops/elementwise/arithmetic.h"
 
 namespace fg::autograd {
 

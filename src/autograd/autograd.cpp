@@ -4,9 +4,9 @@
 #include "autograd/meta.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "ops/create.h"
-#include "ops/join.h"
-#include "ops/views.h"
+#include "ops/create/create.h"
+#include "ops/rearrange/join.h"
+#include "ops/view/views.h"
 
 namespace fg::autograd {
 

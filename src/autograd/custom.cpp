@@ -7,8 +7,8 @@
 #include "autograd/view.h"
 #include "base/fail.h"
 #include "base/log.h"
-#include "ops/create.h"
-#include "ops/views.h"
+#include "ops/create/create.h"
+#include "ops/view/views.h"
 
 namespace fg::autograd {
 

@@ -11,7 +11,7 @@
 #include "base/carried.h"
 #include "base/fail.h"
 #include "base/interrupt.h"
-#include "ops/arithmetic.h"
+#include "ops/elementwise/arithmetic.h"
 
 namespace fg::autograd {
 

@@ -6,7 +6,7 @@
 #include "autograd/autograd.h"
 #include "base/fail.h"
 #include "ir/registry.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
 
 namespace fg::autograd {
 namespace {

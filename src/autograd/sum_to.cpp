@@ -1,7 +1,7 @@
 #include "autograd/sum_to.h"
 
-#include "ops/reduce.h"
-#include "ops/views.h"
+#include "ops/reduce/reduce.h"
+#include "ops/view/views.h"
 
 namespace fg::autograd {
 

@@ -5,8 +5,8 @@
 #include "autograd/op_node.h"
 #include "base/fail.h"
 #include "ir/registry.h"
-#include "ops/create.h"
-#include "ops/views.h"
+#include "ops/create/create.h"
+#include "ops/view/views.h"
 
 namespace fg::autograd {
 

@@ -3,8 +3,8 @@
 #include "autograd/graph_task.h"
 #include "autograd/meta.h"
 #include "base/fail.h"
-#include "ops/copy.h"
-#include "ops/window.h"
+#include "ops/copy/copy.h"
+#include "ops/view/window.h"
 #include "tensor/geometry.h"
 
 namespace fg::capture {

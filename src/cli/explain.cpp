@@ -8,11 +8,11 @@
 #include "base/fail.h"
 #include "base/file.h"
 #include "cli/commands.h"
-#include "compile/explain_page.h"
+#include "explain/page.h"
 
 namespace fg::cli {
 
-using compiler::GraphReport;
+using explain::GraphReport;
 using Json = nlohmann::ordered_json;
 
 namespace {
@@ -86,7 +86,7 @@ Json operations_of(const ir::Graph& graph) {
 Json step_of(const GraphReport& report, const codegen::Listing::Step& step) {
   Json row = {{"name", step.name},
               {"operations", step.operations},
-              {"kind", compiler::kind_of(report, step)}};
+              {"kind", explain::kind_of(report, step)}};
   if (step.is_loop()) {
     row["kernel"] = report.listing.kernels[static_cast<size_t>(step.kernel)].name;
     row["loops"] = step.sizes;
@@ -124,9 +124,9 @@ Json kernels_of(const GraphReport& report) {
 }
 
 Json memory_of(const GraphReport& report) {
-  const compiler::MemoryUse& use = report.memory;
+  const explain::MemoryUse& use = report.memory;
   Json lives = Json::array();
-  for (const compiler::Life& life : use.lives) {
+  for (const explain::Life& life : use.lives) {
     lives.push_back({{"value", life.value},
                      {"offset", life.offset},
                      {"bytes", life.bytes},
@@ -157,7 +157,7 @@ void explain(const ExplainOptions& options) {
   std::string text = read(options.file);
   GraphReport graph;
   try {
-    graph = compiler::explain_text(text, "graph");
+    graph = explain::explain_text(text, "graph");
   } catch (const Error& error) {
     fail("{}: {}", options.file, error.what());
   }
@@ -165,9 +165,9 @@ void explain(const ExplainOptions& options) {
   if (options.json) {
     document = document_of(graph).dump(2) + "\n";
   } else {
-    compiler::Report report{options.file};
+    explain::Report report{options.file};
     report.versions.emplace_back().graphs.push_back(std::move(graph));
-    document = compiler::page(report);
+    document = explain::page(report);
   }
   std::string to = options.output;
   if (to.empty() && options.json) {

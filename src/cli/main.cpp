@@ -3,12 +3,12 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 
+#include "apps/train/train.h"
 #include "base/standard_error.h"
 #include "base/terminal.h"
 #include "base/version.h"
 #include "cli/cache.h"
 #include "cli/commands.h"
-#include "cli/train.h"
 
 namespace {
 
@@ -72,7 +72,7 @@ void add_cache(CLI::App& app, fg::cli::CacheOptions& options) {
   }
 }
 
-void add_train(CLI::App& app, fg::cli::TrainOptions& options, int& status) {
+void add_train(CLI::App& app, fg::apps::TrainOptions& options, int& status) {
   CLI::App* command = app.add_subcommand(
       "train", "Train a small GPT on a text, compiled; show what it learned and what it cost.");
   command->add_option("--text", options.text, "A text; default: Foregrad's documentation.");
@@ -97,7 +97,7 @@ void add_train(CLI::App& app, fg::cli::TrainOptions& options, int& status) {
   command->add_flag("--json", options.json, "JSON documents instead of text, one per line.");
   command->callback([&options, &status, resume] {
     if (resume->count() > 0 && !options.resume) options.resume = "";
-    status = fg::cli::train(options);
+    status = fg::apps::train(options);
   });
 }
 
@@ -113,7 +113,7 @@ int main(int argc, char** argv) {
   add_explain(app, explained);
   fg::cli::CacheOptions cache;
   add_cache(app, cache);
-  fg::cli::TrainOptions trained{.program = argv[0]};
+  fg::apps::TrainOptions trained{.program = argv[0]};
   int status = 0;
   add_train(app, trained, status);
   try {

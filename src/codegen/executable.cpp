@@ -5,8 +5,8 @@
 
 #include "base/fail.h"
 #include "base/trace.h"
-#include "passes/batch.h"
-#include "passes/passes.h"
+#include "schedule/batch.h"
+#include "schedule/block_images.h"
 #include "tensor/geometry.h"
 
 namespace fg::codegen {
@@ -14,8 +14,8 @@ namespace fg::codegen {
 using ir::kNoValue;
 using ir::Operation;
 using ir::ValueId;
-using passes::Group;
-using passes::Place;
+using schedule::Group;
+using schedule::Place;
 
 namespace {
 
@@ -34,7 +34,7 @@ int64_t grain_of(const Loop& loop) {
 class Reads {
  public:
   Reads(const ir::Graph& graph, const std::vector<Place>& places, const std::vector<Group>& groups)
-      : groups_(groups), ends_(passes::ends_of_steps(groups)), of_(graph.values.size()) {
+      : groups_(groups), ends_(schedule::ends_of_steps(groups)), of_(graph.values.size()) {
     for (size_t g = 0; g < groups.size(); g++) {
       for (uint32_t index : groups[g].operations) {
         const Operation& operation = graph.operations[index];
@@ -42,7 +42,7 @@ class Reads {
         for (ValueId read : operation.inputs) {
           if (read == kNoValue) continue;
           Of& root = of_[places[read].root];
-          bool element = passes::reads_element(graph, places, operation, read);
+          bool element = schedule::reads_element(graph, places, operation, read);
           if (root.last != g) root.before = root.last;
           root.aligned = element && (root.aligned || root.last != g);
           root.last = g;
@@ -86,17 +86,17 @@ void check_constant_sizes(const ir::Graph& graph) {
 
 Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(graph)) {
   check_constant_sizes(graph_);
-  passes::block_images(graph_);
+  schedule::block_images(graph_);
   std::vector<Group> groups;
   {
     timing::Phase phase("fuse");
-    places_ = passes::find_places(graph_);
-    groups = passes::fuse(graph_, places_);
-    passes::batch(graph_, places_, groups);
+    places_ = schedule::find_places(graph_);
+    groups = schedule::fuse(graph_, places_);
+    schedule::batch(graph_, places_, groups);
   }
   {
     timing::Phase phase("tile");
-    passes::tile(graph_, places_, groups);
+    schedule::tile(graph_, places_, groups);
   }
   plan_memory(groups);
   for (const Operation& operation : graph_.operations) {
@@ -114,9 +114,9 @@ Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(gra
 
 void Executable::plan_memory(const std::vector<Group>& groups) {
   timing::Phase phase("plan memory");
-  memory_ = passes::plan_memory(graph_, places_, groups);
+  memory_ = schedule::plan_memory(graph_, places_, groups);
   if (graph_.consumable.empty()) return;
-  consuming_ = passes::plan_memory(graph_, places_, groups, true);
+  consuming_ = schedule::plan_memory(graph_, places_, groups, true);
   if (consuming_->bytes >= memory_.bytes) consuming_.reset();
 }
 
@@ -127,7 +127,7 @@ void Executable::find_kept() {
   }
   for (auto [output, input] : overwritten_) kept[output] = false;
   for (const Operation& operation : graph_.operations) {
-    if (!operation.primitive || passes::is_view(operation)) continue;
+    if (!operation.primitive || schedule::is_view(operation)) continue;
     for (int k = 0; k < operation.outputs(); k++) {
       if (kept[operation.output + k]) kept_.push_back(operation.output + k);
     }
@@ -182,7 +182,7 @@ class Executable::StepMaker {
   void add_tile(std::span<const Group> members) {
     Step tile;
     tile.operation = members[0].operations[0];
-    tile.tile = passes::plan_tile(code_.graph_, code_.places_, members, code_.memory_);
+    tile.tile = schedule::plan_tile(code_.graph_, code_.places_, members, code_.memory_);
     for (const Group& group : members) {
       tile.name += (tile.name.empty() ? "" : " | ") + code_.name_of(group);
     }
@@ -269,7 +269,7 @@ void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) 
   StepMaker maker(*this, listing);
   {
     timing::Phase phase("make loops");
-    std::vector<size_t> ends = passes::ends_of_steps(groups);
+    std::vector<size_t> ends = schedule::ends_of_steps(groups);
     for (size_t g = 0; g < groups.size(); g++) {
       if (groups[g].rows == 0)
         maker.add(groups[g]);

@@ -7,7 +7,7 @@
 
 #include "codegen/build.h"
 #include "codegen/listing.h"
-#include "passes/tile.h"
+#include "schedule/tile.h"
 
 namespace fg::codegen {
 
@@ -60,27 +60,27 @@ class Executable {
     };
     std::vector<Reduction> reductions{};  // of a loop: the last operands
     std::vector<Step> members{};          // what runs by tiles
-    passes::Tile tile{};
+    schedule::Tile tile{};
   };
   class Call;    // what one run needs
   class Reader;  // of what was stored
 
-  void plan_memory(const std::vector<passes::Group>& groups);
+  void plan_memory(const std::vector<schedule::Group>& groups);
   void find_kept();
-  void find_overwritten(const std::vector<passes::Group>& groups);
+  void find_overwritten(const std::vector<schedule::Group>& groups);
   class StepMaker;
   std::unique_ptr<format::StepT> packed(const Step& step) const;
   std::unique_ptr<format::TileT> packed_tile(const Step& step) const;
   void find_functions(std::vector<Step>& steps);
-  void make_steps(const std::vector<passes::Group>& groups, Listing* listing);
-  void add_reductions(const passes::Group& group, const Loop& loop, Step& step) const;
+  void make_steps(const std::vector<schedule::Group>& groups, Listing* listing);
+  void add_reductions(const schedule::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;
-  std::string name_of(const passes::Group& group) const;
+  std::string name_of(const schedule::Group& group) const;
 
   ir::Graph graph_;
-  std::vector<passes::Place> places_;
-  passes::MemoryPlan memory_;
-  std::optional<passes::MemoryPlan> consuming_;  // with values in the memory of inputs
+  std::vector<schedule::Place> places_;
+  schedule::MemoryPlan memory_;
+  std::optional<schedule::MemoryPlan> consuming_;  // with values in the memory of inputs
   std::vector<Step> steps_;
   std::vector<ir::ValueId> kept_;  // computed values that outputs show
   std::vector<std::pair<ir::ValueId, ir::ValueId>> overwritten_;  // in the memory of: an input

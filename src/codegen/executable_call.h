@@ -34,7 +34,7 @@ class Executable::Call {
   std::vector<char*> data_;  // per value that is in memory of its own
   Tensors tensors_;
   std::vector<ir::ValueId> made_;  // for one operation
-  const passes::MemoryPlan* memory_;
+  const schedule::MemoryPlan* memory_;
 };
 
 }  // namespace fg::codegen

@@ -14,7 +14,7 @@ namespace fg::codegen {
 using ir::kNoValue;
 using ir::Operation;
 using ir::ValueId;
-using passes::Place;
+using schedule::Place;
 
 namespace {
 
@@ -120,7 +120,7 @@ int64_t blocks_of(int64_t length) { return (length + kFlatBlock - 1) / kFlatBloc
 void Executable::Call::run_loop(const Step& step) {
   if (step.parts.size() > 1) return run_parts(step);
   const Step::Part& part = step.parts[0];
-  char* pointers[passes::kMostLoopOperands];
+  char* pointers[schedule::kMostLoopOperands];
   find_pointers(part, pointers);
   if (!step.reductions.empty()) return run_reductions(step, pointers);
   if (!step.flat) {
@@ -179,7 +179,7 @@ void Executable::Call::run_operation(const Operation& operation) {
   }
   ir::OperationParams params(operation, tensors_.data());
   ir::OperationOperands operands(operation, tensors_.data());
-  if (passes::is_view(operation)) {
+  if (schedule::is_view(operation)) {
     Tensor view;
     ir::evaluate(*operation.primitive, operands.get(), params.get(), &view);
     set(operation.output, std::move(view));

@@ -6,7 +6,7 @@
 #include "codegen/executable_call.h"
 #include "ir/run.h"
 #include "ops/kernels/strided.h"
-#include "passes/rows.h"
+#include "schedule/rows.h"
 
 namespace fg::codegen {
 
@@ -85,13 +85,13 @@ class Executable::Call::TileRun {
     std::vector<Rows> rows{};
   };
 
-  const passes::Tile::Local* local(ValueId value) const {
+  const schedule::Tile::Local* local(ValueId value) const {
     ValueId root = call_.code_.places_[value].root;
     auto found = std::find_if(tile_.locals.begin(), tile_.locals.end(),
                               [&](const auto& one) { return one.value == root; });
     return found == tile_.locals.end() ? nullptr : &*found;
   }
-  char* start_of(ValueId value, const passes::Tile::Local* local) const {
+  char* start_of(ValueId value, const schedule::Tile::Local* local) const {
     if (!local) return call_.address(value);
     int64_t item = static_cast<int64_t>(item_size(call_.graph_.values[value].dtype));
     return scratch_->data() + local->offset + call_.code_.places_[value].offset * item;
@@ -99,13 +99,13 @@ class Executable::Call::TileRun {
 
   Tensor add_rows(Member& member, ValueId value) {
     const ir::ValueInfo& info = call_.graph_.values[value];
-    const passes::Tile::Local* here = local(value);
+    const schedule::Tile::Local* here = local(value);
     auto impl = Ref<TensorImpl>::adopt(new TensorImpl);
     impl->storage = here ? scratch_ : call_.tensor(value).impl()->storage;
     impl->dtype = info.dtype;
     impl->wrapped_number = info.number;
     impl->strides = info.strides;
-    size_t dim = *passes::leading_dims(info.sizes, tile_.rows) - 1;
+    size_t dim = *schedule::leading_dims(info.sizes, tile_.rows) - 1;
     Rows rows{impl.get(), info.sizes, dim, 1, start_of(value, here)};
     for (size_t d = 0; d < dim; d++) rows.sizes[d] = 1;
     if (!here)
@@ -117,7 +117,7 @@ class Executable::Call::TileRun {
   void prepare_kernel(Member& member) {
     const Operation& operation = call_.graph_.operations[member.step->operation];
     for (ValueId input : operation.inputs) {
-      bool cut = input != kNoValue && passes::is_cut(call_.graph_, operation, input);
+      bool cut = input != kNoValue && schedule::is_cut(call_.graph_, operation, input);
       member.inputs.push_back(cut                 ? add_rows(member, input)
                               : input == kNoValue ? Tensor()
                                                   : call_.tensor(input));
@@ -149,7 +149,7 @@ class Executable::Call::TileRun {
     size_t first = operands.size() - member.step->reductions.size();
     member.pointers.resize(operands.size());
     for (size_t k = 0; k < first; k++) {
-      const passes::Tile::Local* here = local(operands[k]);
+      const schedule::Tile::Local* here = local(operands[k]);
       member.pointers[k] = start_of(operands[k], here);
       if (here) member.shifted.push_back({k, member.pointers[k], here->row_bytes});
     }
@@ -188,7 +188,7 @@ class Executable::Call::TileRun {
 
   ModesGuard below_;
   const Call& call_;
-  const passes::Tile& tile_;
+  const schedule::Tile& tile_;
   Ref<Storage> scratch_;
   std::vector<Member> members_;
 };

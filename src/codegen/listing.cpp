@@ -14,11 +14,11 @@ void Listing::add_loop(const std::string& kernel, const Loop& loop) {
   if (found == kernels.end()) kernels.push_back({kernel, loop.kernel});
 }
 
-void Listing::open_tile(std::string name, std::span<const passes::Group> members,
-                        const passes::Tile& tile) {
+void Listing::open_tile(std::string name, std::span<const schedule::Group> members,
+                        const schedule::Tile& tile) {
   Step& step = steps.emplace_back();
   step.name = std::move(name);
-  for (const passes::Group& group : members) {
+  for (const schedule::Group& group : members) {
     step.operations.insert(step.operations.end(), group.operations.begin(), group.operations.end());
   }
   step.rows = tile.rows;
@@ -27,7 +27,7 @@ void Listing::open_tile(std::string name, std::span<const passes::Group> members
   in_tile_ = true;
 }
 
-void Listing::join_step(const passes::Group& group) {
+void Listing::join_step(const schedule::Group& group) {
   std::vector<uint32_t>& known = steps.back().operations;
   known.insert(known.end(), group.operations.begin(), group.operations.end());
   steps.back().parts++;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "codegen/loop.h"
-#include "passes/tile.h"
+#include "schedule/tile.h"
 
 namespace fg::codegen {
 
@@ -28,20 +28,20 @@ struct Listing {
 
   std::vector<Kernel> kernels{};
   std::vector<Step> steps{};
-  std::vector<passes::Place> places{};
-  passes::MemoryPlan memory{};
+  std::vector<schedule::Place> places{};
+  schedule::MemoryPlan memory{};
   int64_t consuming_bytes = 0;      // of the block, where the inputs are handed over
   std::vector<ir::ValueId> kept{};  // values in storages of their own, which the caller gets
 
-  void add_step(std::string name, const passes::Group& group) {
+  void add_step(std::string name, const schedule::Group& group) {
     current().push_back({std::move(name), group.operations});
   }
   // What is added until it is closed are the members of one step.
-  void open_tile(std::string name, std::span<const passes::Group> members,
-                 const passes::Tile& tile);
+  void open_tile(std::string name, std::span<const schedule::Group> members,
+                 const schedule::Tile& tile);
   void close_tile() { in_tile_ = false; }
   // The step that was added last does the same to other values at the same time.
-  void join_step(const passes::Group& group);
+  void join_step(const schedule::Group& group);
   // The step that was added last runs this loop; equal kernels have equal names.
   void add_loop(const std::string& kernel, const Loop& loop);
 

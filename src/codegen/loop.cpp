@@ -8,7 +8,7 @@
 
 #include "ir/math_basic.h"
 #include "ir/scalar.h"
-#include "ops/kernels/reduce.h"
+#include "ops/reduce/reduce_kernel.h"
 
 namespace fg::codegen {
 
@@ -65,7 +65,7 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const Surroundings& around, const passes::Group& group)
+  Lowering(const Surroundings& around, const schedule::Group& group)
       : graph_(around.graph), constants_(around.constants), rows_(group.rows) {
     ValueId first = graph_.operations[group.operations[0]].output;
     sizes_ = graph_.values[first].sizes;
@@ -95,19 +95,19 @@ class Lowering {
   void add_operand(ValueId value) {
     const ir::ValueInfo& info = graph_.values[value];
     loop_.operands.push_back(value);
-    loop_.kernel.operands.push_back({info.dtype, passes::loop_strides(info, sizes_), 0});
+    loop_.kernel.operands.push_back({info.dtype, schedule::loop_strides(info, sizes_), 0});
   }
 
   void make_nest(const std::vector<const Operation*>& reductions) {
     LoopKernel& kernel = loop_.kernel;
     std::vector<std::vector<int64_t>> strides;
     for (const LoopOperand& operand : kernel.operands) strides.push_back(operand.strides);
-    passes::Nest nest;
+    schedule::Nest nest;
     if (reductions.empty()) {
-      nest = passes::elementwise_nest(sizes_, strides, kernel.inputs, rows_);
+      nest = schedule::elementwise_nest(sizes_, strides, kernel.inputs, rows_);
     } else {
-      auto dimensions = passes::reduced_dimensions(graph_, *reductions[0]);
-      nest = *passes::reduction_nest(sizes_, dimensions, std::move(strides));
+      auto dimensions = schedule::reduced_dimensions(graph_, *reductions[0]);
+      nest = *schedule::reduction_nest(sizes_, dimensions, std::move(strides));
     }
     kernel.sizes = std::move(nest.sizes);
     kernel.unit_loops = nest.unit_loops;
@@ -202,7 +202,7 @@ class Lowering {
 
 }  // namespace
 
-Loop make_loop(const Surroundings& around, const passes::Group& group) {
+Loop make_loop(const Surroundings& around, const schedule::Group& group) {
   return Lowering(around, group).take();
 }
 

@@ -6,7 +6,7 @@
 
 #include "ir/graph.h"
 #include "ir/program.h"
-#include "passes/fuse.h"
+#include "schedule/fuse.h"
 
 namespace fg::codegen {
 
@@ -15,7 +15,7 @@ inline constexpr int64_t kFlatBlock = 512;  // elements of one loop alone that a
 struct LoopOperand {
   DType dtype{};
   std::vector<int64_t> strides;  // in elements, one per loop, outer to inner
-  int64_t period = 0;            // so many elements come again and again, see passes::Nest
+  int64_t period = 0;            // so many elements come again and again, see schedule::Nest
   bool operator==(const LoopOperand&) const = default;
 };
 
@@ -26,7 +26,7 @@ struct LoopKernel {
   ir::Program program;
   // The last operands are written block by block: each block of the elements becomes one number.
   // Then `unit_loops` inner loops go over a block, the innermost in `blocks` parts of 512 elements,
-  // each of them `columns` numbers side by side; see passes::Nest.
+  // each of them `columns` numbers side by side; see schedule::Nest.
   std::vector<ir::Combine> reductions{};
   size_t unit_loops = 0;
   int64_t blocks = 1, units = 1, columns = 1;
@@ -56,6 +56,6 @@ struct Surroundings {
   std::vector<bool> stored{};              // something outside of the loop that makes it reads it
   std::vector<const Tensor*> constants{};  // null where it is none
 };
-Loop make_loop(const Surroundings& around, const passes::Group& group);
+Loop make_loop(const Surroundings& around, const schedule::Group& group);
 
 }  // namespace fg::codegen

@@ -28,7 +28,7 @@ Dims dims_of(const std::vector<int64_t>& numbers) {
   return result;
 }
 
-std::unique_ptr<format::MemoryT> packed(const passes::MemoryPlan& plan) {
+std::unique_ptr<format::MemoryT> packed(const schedule::MemoryPlan& plan) {
   auto result = std::make_unique<format::MemoryT>();
   result->offsets = plan.offsets;
   result->inside = plan.inside;
@@ -87,7 +87,7 @@ std::unique_ptr<format::TileT> Executable::packed_tile(const Step& step) const {
   to->rows = step.tile.rows;
   to->height = step.tile.height;
   to->bytes = step.tile.bytes;
-  for (const passes::Tile::Local& local : step.tile.locals) {
+  for (const schedule::Tile::Local& local : step.tile.locals) {
     auto& one = to->locals.emplace_back(std::make_unique<format::LocalT>());
     one->value = local.value;
     one->offset = local.offset;
@@ -133,7 +133,7 @@ std::string Executable::stored() const {
   }
   out.inputs = graph_.inputs;
   out.outputs = graph_.outputs;
-  for (const passes::Place& place : places_) {
+  for (const schedule::Place& place : places_) {
     out.roots.push_back(place.root);
     out.offsets.push_back(place.offset);
   }
@@ -211,10 +211,10 @@ class Executable::Reader {
     }
   }
 
-  passes::MemoryPlan read(const format::MemoryT& memory) const {
+  schedule::MemoryPlan read(const format::MemoryT& memory) const {
     check_per_value(memory.offsets.size());
     check_per_value(memory.inside.size());
-    passes::MemoryPlan plan;
+    schedule::MemoryPlan plan;
     plan.offsets = memory.offsets;
     plan.inside = ids(memory.inside, true);
     plan.consumed = ids(memory.consumed);
@@ -252,7 +252,8 @@ class Executable::Reader {
     step.grain = from.grain;
     step.flat = from.flat;
     for (const auto& part : from.parts) {
-      if (part->operands.size() > passes::kMostLoopOperands) refuse("a loop has too many operands");
+      if (part->operands.size() > schedule::kMostLoopOperands)
+        refuse("a loop has too many operands");
       step.parts.push_back({ids(part->operands), part->length});
     }
     if (step.kernel.empty() != step.parts.empty()) refuse("a loop does nothing");

@@ -5,15 +5,15 @@
 
 #include "base/fail.h"
 #include "base/pool.h"
-#include "ops/arithmetic.h"
-#include "ops/choose.h"
-#include "ops/create.h"
-#include "ops/join.h"
-#include "ops/number.h"
-#include "ops/reduce_spread.h"
-#include "ops/unary.h"
-#include "ops/view_kind.h"
-#include "ops/views.h"
+#include "ops/create/create.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/choose.h"
+#include "ops/elementwise/number.h"
+#include "ops/elementwise/unary.h"
+#include "ops/rearrange/join.h"
+#include "ops/reduce/reduce_spread.h"
+#include "ops/view/view_kind.h"
+#include "ops/view/views.h"
 
 namespace fg::optim {
 

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/fail.h"
-#include "ops/copy.h"
-#include "ops/create.h"
+#include "ops/copy/copy.h"
+#include "ops/create/create.h"
 
 namespace fg::compiler {
 

@@ -1,12 +1,12 @@
 #include "nn/containers.h"
 
 #include "base/fail.h"
-#include "ops/activation.h"
-#include "ops/dropout.h"
-#include "ops/pooling.h"
-#include "ops/softmax.h"
-#include "ops/unary.h"
-#include "ops/views.h"
+#include "ops/elementwise/activation.h"
+#include "ops/elementwise/unary.h"
+#include "ops/norm/softmax.h"
+#include "ops/pooling/pooling.h"
+#include "ops/random/dropout.h"
+#include "ops/view/views.h"
 
 namespace fg::nn {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/fail.h"
-#include "ops/create.h"
-#include "ops/random.h"
+#include "ops/create/create.h"
+#include "ops/random/random.h"
 
 namespace fg::nn::init {
 

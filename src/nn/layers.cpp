@@ -2,13 +2,13 @@
 
 #include "base/fail.h"
 #include "nn/init.h"
-#include "ops/arithmetic.h"
-#include "ops/convolution.h"
-#include "ops/create.h"
-#include "ops/index.h"
-#include "ops/matmul.h"
-#include "ops/norm.h"
-#include "ops/views.h"
+#include "ops/convolution/convolution.h"
+#include "ops/create/create.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/index/index.h"
+#include "ops/matmul/matmul.h"
+#include "ops/norm/norm.h"
+#include "ops/view/views.h"
 
 namespace fg::nn {
 

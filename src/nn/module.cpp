@@ -6,7 +6,7 @@
 
 #include "base/fail.h"
 #include "compile/compile.h"
-#include "ops/copy.h"
+#include "ops/copy/copy.h"
 
 namespace fg::nn {
 

@@ -5,13 +5,13 @@
 #include <numbers>
 
 #include "base/fail.h"
-#include "ops/arithmetic.h"
-#include "ops/choose.h"
-#include "ops/copy.h"
-#include "ops/join.h"
-#include "ops/reduce_spread.h"
-#include "ops/unary.h"
-#include "ops/views.h"
+#include "ops/copy/copy.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/choose.h"
+#include "ops/elementwise/unary.h"
+#include "ops/rearrange/join.h"
+#include "ops/reduce/reduce_spread.h"
+#include "ops/view/views.h"
 
 namespace fg::optim {
 

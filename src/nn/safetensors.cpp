@@ -13,8 +13,8 @@
 #include "base/file.h"
 #include "base/pool.h"
 #include "nn/safetensors_header.h"
-#include "ops/copy.h"
-#include "ops/create.h"
+#include "ops/copy/copy.h"
+#include "ops/create/create.h"
 
 namespace fg {
 

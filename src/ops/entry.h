@@ -3,7 +3,7 @@
 #pragma once
 
 #include "ir/define.h"
-#include "ops/elementwise.h"
+#include "ops/elementwise/elementwise.h"
 
 namespace fg::ops::entry {
 

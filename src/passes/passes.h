@@ -24,10 +24,6 @@ void recompute_late(ir::Graph& graph);
 // training step made for its backward, in one graph.
 void compute_again(ir::Graph& graph);
 
-// Keeps images between convolutions in the blocks of channels that oneDNN works on, see layout.h.
-// For native code only, after all others: it needs constant sizes.
-void block_images(ir::Graph& graph);
-
 struct PassTiming {
   const char* name;
   double seconds;

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "ops/window.h"
+#include "ops/view/window.h"
 #include "passes/memory.h"
 #include "passes/passes.h"
 

@@ -12,7 +12,7 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "base/version.h"
-#include "ops/views.h"
+#include "ops/view/views.h"
 #include "python/bindings.h"
 #include "python/face.h"
 #include "python/hooks.h"

@@ -9,9 +9,9 @@
 #include "base/fail.h"
 #include "base/terminal.h"
 #include "compile/counters.h"
-#include "compile/explain_page.h"
 #include "compile/version.h"
-#include "ops/number.h"
+#include "explain/page.h"
+#include "ops/elementwise/number.h"
 #include "passes/plan.h"
 #include "python/arguments.h"
 #include "python/bindings.h"
@@ -252,18 +252,18 @@ nb::list graphs_of(Version& self) {
 
 // `versions`: (version, texts that say when Python uses it).
 std::string explain(const nb::str& name, const nb::str& note, const nb::list& versions) {
-  compiler::Report report{terminal_text(bytes_of(name)), terminal_text(bytes_of(note))};
+  explain::Report report{terminal_text(bytes_of(name)), terminal_text(bytes_of(note))};
   for (nb::handle one : versions) {
     auto& version = nb::cast<Version&>(one[nb::int_(0)]);
     std::vector<std::string> conditions = texts_of(one[nb::int_(1)]);
     {
       MayRelease released;
-      report.versions.push_back(compiler::explain_version(version));
+      report.versions.push_back(explain::explain_version(version));
     }
     auto& all = report.versions.back().conditions;
     all.insert(all.end(), conditions.begin(), conditions.end());
   }
-  return compiler::page(report);
+  return explain::page(report);
 }
 
 void add_graph(nb::module_& module) {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/fail.h"
-#include "ops/copy.h"
+#include "ops/copy/copy.h"
 #include "python/arguments.h"
 #include "python/face.h"
 #include "python/types.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/fail.h"
-#include "ops/copy.h"
+#include "ops/copy/copy.h"
 #include "python/face.h"
 #include "python/types.h"
 

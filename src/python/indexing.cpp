@@ -1,10 +1,10 @@
 // x[...] and x[...] = value: Python's index objects to TensorIndex.
-#include "ops/indexing.h"
+#include "ops/index/indexing.h"
 
 #include <limits>
 
 #include "base/fail.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
 #include "python/arguments.h"
 #include "python/data.h"
 #include "python/tensor_type.h"

@@ -8,7 +8,7 @@
 #include "autograd/view.h"
 #include "base/fail.h"
 #include "ir/value.h"
-#include "ops/views.h"
+#include "ops/view/views.h"
 #include "python/custom_node.h"
 #include "python/hooks.h"
 #include "python/types.h"

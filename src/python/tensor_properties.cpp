@@ -1,7 +1,7 @@
 // Properties of tensors: shape, dtype, gradients, history.
 #include "autograd/meta.h"
 #include "base/fail.h"
-#include "ops/views.h"
+#include "ops/view/views.h"
 #include "python/tensor_type.h"
 #include "python/types.h"
 

@@ -1,7 +1,7 @@
 #include "autograd/gradcheck.h"
 
 #include "ir/define.h"
-#include "ops/create.h"
+#include "ops/create/create.h"
 #include "tests/autograd/graph_checks.h"
 
 namespace fg::autograd {

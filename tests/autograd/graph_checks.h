@@ -5,9 +5,9 @@
 
 #include "autograd/autograd.h"
 #include "base/error.h"
-#include "ops/arithmetic.h"
-#include "ops/reduce.h"
-#include "ops/views.h"
+#include "ops/elementwise/arithmetic.h"
+#include "ops/reduce/reduce.h"
+#include "ops/view/views.h"
 #include "tests/error_of.h"
 
 namespace fg {

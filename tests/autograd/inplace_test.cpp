@@ -1,5 +1,5 @@
 // Views and in-place changes: row E14 (and C26, C71) of the requirements.
-#include "ops/compare.h"
+#include "ops/elementwise/compare.h"
 #include "tests/autograd/graph_checks.h"
 
 namespace fg {

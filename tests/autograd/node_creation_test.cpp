@@ -1,7 +1,7 @@
 // Hooks of new nodes: rows C41 and D23; hooks of a thread follow the engine: row D19.
 #include "autograd/active_hooks.h"
 #include "autograd/function.h"
-#include "ops/unary.h"
+#include "ops/elementwise/unary.h"
 #include "tests/autograd/graph_checks.h"
 
 namespace fg {

@@ -1,7 +1,7 @@
 // Saved values and saved-tensor hooks: rows C69-C75, D16-D18, D22 of the requirements.
 #include <fstream>
 
-#include "ops/unary.h"
+#include "ops/elementwise/unary.h"
 #include "tests/autograd/graph_checks.h"
 
 namespace fg {

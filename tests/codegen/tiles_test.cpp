@@ -9,7 +9,7 @@
 #include "graphs.h"
 #include "tests/error_of.h"
 #include "tests/passes/random_graph.h"
-#include "tests/passes/tile_limits.h"
+#include "tests/schedule/tile_limits.h"
 
 namespace fg::codegen {
 namespace {

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "autograd/node.h"
-#include "ops/create.h"
-#include "ops/reduce.h"
-#include "ops/views.h"
+#include "ops/create/create.h"
+#include "ops/reduce/reduce.h"
+#include "ops/view/views.h"
 #include "tests/error_of.h"
 
 namespace fg {

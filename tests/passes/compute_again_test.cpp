@@ -1,7 +1,7 @@
 // Cheap values that lie in memory across the peak are computed a second time after it.
 #include <fmt/format.h>
 
-#include "passes/plan_memory.h"
+#include "schedule/plan_memory.h"
 #include "tests/passes/compute_everything_again.h"
 #include "tests/passes/pass_text.h"
 

@@ -4,7 +4,7 @@
 
 #include <random>
 
-#include "ops/window.h"
+#include "ops/view/window.h"
 #include "passes/memory.h"
 #include "tests/passes/pass_text.h"
 

@@ -3,7 +3,7 @@
 #include <bit>
 
 #include "codegen/llvm/lanes.h"
-#include "ops/kernels/reduce.h"
+#include "ops/reduce/reduce_kernel.h"
 
 namespace fg::codegen {
 
@@ -129,7 +129,7 @@ class LoopEmitter {
   }
 
   // One block of the elements that are reduced, in the canonical order
-  // (ops/kernels/reduce_lanes.h).
+  // (ops/reduce/reduce_lanes.h).
   void unit(const Values& bases, Value* index) {
     Value *row_index = index, *begin = number(0), *end = number(kernel_.sizes.back());
     if (kernel_.blocks > 1) {

@@ -1,7 +1,7 @@
 // Convolutions of oneDNN in its own (blocked) layouts, which are several times faster than what it
 // does on plain ones. x and y that come plain are reordered piece by piece, while they are in a
 // cache.
-#include "ops/kernels/conv_call.h"
+#include "ops/convolution/conv_call.h"
 
 #include <sys/auxv.h>
 

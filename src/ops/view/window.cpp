@@ -1,0 +1,77 @@
+#include "ops/view/window.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+#include "ops/view/view_kind.h"
+#include "tensor/geometry.h"
+
+namespace fg::ops {
+
+using namespace ir;
+
+void demand(bool holds, const char* who, const char* expected) {
+  if (!holds) fail(ErrorKind::value, "graph text: {}: expected {}", who, expected);
+}
+
+namespace {
+
+bool has_negative(const Dims& dims) {
+  return std::any_of(dims.begin(), dims.end(), [](Dim each) { return each < 0; });
+}
+
+// A window lies within what its value reaches.
+void require_window(Operands inputs, const WindowParams& p) {
+  demand(p.size.size() == p.stride.size(), "window", "one stride per size");
+  demand(!has_negative(p.size) && !has_negative(p.stride) && p.offset >= 0, "window",
+         "sizes, strides and an offset of 0 or more");
+  Dim whole = reach(inputs[0]->sizes(), inputs[0]->strides());
+  Dim part = product(p.size) == 0 ? Dim(0) : reach(p.size, p.stride);
+  demand(p.offset <= whole && part <= whole - p.offset, "window", "a part of its value");
+}
+void require_put(Operands inputs, const WindowParams& p) {
+  require_window(inputs, p);
+  demand(inputs[1]->sizes() == p.size, "put_window", "a part of the sizes that it says");
+}
+void require_restride(Operands inputs, const RestrideParams& p) {
+  demand(p.stride.size() == inputs[0]->sizes().size() && !has_negative(p.stride), "restride",
+         "one stride of 0 or more per size");
+}
+
+const Registered window_p =
+    view_primitive<WindowParams>("window", [](const Tensor&, const WindowParams& p, Meta& out) {
+      out.sizes = p.size;
+      out.strides = p.stride;
+      out.offset += p.offset;
+    }).requiring<require_window>();
+
+const Registered put_window_p =
+    plain_primitive<WindowParams,
+                    [](Operands inputs, const WindowParams&, Meta* out) {
+                      const Tensor& self = *inputs[0];
+                      out[0] = {self.sizes(), self.dtype(), self.strides()};
+                    },
+                    [](Operands inputs, const WindowParams& p, Tensor* out) {
+                      kernels::copy_elements(out[0], *inputs[0]);
+                      Dim first = out[0].impl()->offset + p.offset;
+                      kernels::copy_elements(alias(out[0], p.size, p.stride, first), *inputs[1]);
+                    }>("put_window", Kind::scatter, "tt")
+        .requiring<require_put>();
+
+const Registered restride_p =
+    plain_primitive<RestrideParams,
+                    [](Operands inputs, const RestrideParams& p, Meta* out) {
+                      out[0] = {inputs[0]->sizes(), inputs[0]->dtype(), p.stride};
+                    },
+                    [](Operands inputs, const RestrideParams&, Tensor* out) {
+                      kernels::copy_elements(out[0], *inputs[0]);
+                    }>("restride", Kind::elementwise, "t")
+        .requiring<require_restride>();
+
+}  // namespace
+
+const PrimitiveInfo& window() { return window_p; }
+const PrimitiveInfo& put_window() { return put_window_p; }
+const PrimitiveInfo& restride() { return restride_p; }
+
+}  // namespace fg::ops
