@@ -30,7 +30,7 @@ size_t Tracer::GeometryHash::operator()(const Geometry& geometry) const {
   return hash;
 }
 
-// What the backward of a node does comes from the line that made the node (row B57).
+// Operations of a node's backward come from the line that made the node.
 uint32_t Tracer::source() {
   if (backward) {
     autograd::GraphTask* task = autograd::current_task();

@@ -1,5 +1,5 @@
-// The keys of compiled functions: what must be part of them, and who can ask for them. Rows A21,
-// A52, A58, A74, G1, G4; pytorch issue 144344 (an edited backward), 194658 (opaque code).
+// The keys of compiled functions: parts that they must have, and keys without compiling. See also
+// pytorch issues 144344 (an edited backward) and 194658 (opaque code).
 #include <fmt/ranges.h>
 
 #include <bit>
@@ -46,7 +46,7 @@ class CachedKeys : public Cached {
   }
 };
 
-// G4. A backward and a hook are traced; of a rule too the graph is known, and the formula of a
+// A backward and a hook are traced; of a rule too the graph is known, and the formula of a
 // primitive, which no graph shows, is known by the build-id of the program.
 TEST_F(CachedKeys, miss_when_a_program_is_rebuilt_with_another_number_in_one_place) {
   for (const char* place : {"function", "hook", "rule", "formula"}) {
@@ -69,7 +69,7 @@ Tensor hooked_loss(const Tensor& x, double factor) {
   return (y * x).sum();
 }
 
-TEST_F(CachedKeys, can_be_asked_for_without_compiling) {  // A74
+TEST_F(CachedKeys, can_be_asked_for_without_compiling) {
   Tensor x = some({6}).requires_grad_(), plain = some({6});
   auto check = [&](const auto& compiled, const Tensor& input) {
     cache::reset_stats();
@@ -91,7 +91,7 @@ TEST_F(CachedKeys, can_be_asked_for_without_compiling) {  // A74
   EXPECT_NE(check(two, x), check(three, x));
 }
 
-TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {  // A74
+TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {
   Tensor x = some({6}).requires_grad_();
   auto asking = compile([](const Tensor& in, const Scalar& s) {
     return s.to_double() > 1 ? in * s : in + s;  // its value is asked for: a constant
@@ -106,7 +106,7 @@ TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {  // A74
   EXPECT_EQ(cache::stats().lookups.at(0).key, key);
 }
 
-TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {  // A7
+TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {
   compiler::KernelOptions options;
   options.passes = false;
   compiler::CompiledFunction compiled([](const Tensor& in) { return in.sin(); },
@@ -174,7 +174,7 @@ TEST_F(CachedKeys, of_constants_know_what_is_no_number) {
   EXPECT_EQ(run(shifted(0xffc00000), {{3}}).hits, 0u);
 }
 
-TEST_F(CachedKeys, name_the_library_and_the_level) {  // A33
+TEST_F(CachedKeys, name_the_library_and_the_level) {
   run([](const Tensors& in) { return in[0].sin().sum(); }, {{3}});
   for (const cache::Lookup& lookup : cache::stats().lookups) {
     std::map<std::string, std::string> fields;
@@ -186,7 +186,7 @@ TEST_F(CachedKeys, name_the_library_and_the_level) {  // A33
   EXPECT_FALSE(build_id().empty());
 }
 
-// A52: a warm function shows what a cold one does, and says where it has it from.
+// A warm function shows what a cold one does, and says where it has it from.
 TEST_F(CachedKeys, lead_to_graphs_that_say_where_they_are_from) {
   Loss loss = [](const Tensors& in) { return (in[0].sin() * in[1]).sum(); };
   Run cold = run(loss, {{5}, {5}}), warm = run(loss, {{5}, {5}});
@@ -206,7 +206,7 @@ TEST_F(CachedKeys, lead_to_graphs_that_say_where_they_are_from) {
   EXPECT_EQ(graphs(cold.page), graphs(warm.page));
 }
 
-TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {  // A53
+TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {
   run([](const Tensors& in) { return (in[0].sin() * in[1]).sum(); }, {{5}, {5}});
   cache::LocalStore store = open_store();
   std::map<std::string, std::set<std::string>> sections;
@@ -224,7 +224,7 @@ TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {  // A53
   EXPECT_EQ(sections["backward"], (std::set<std::string>{"graph", "meta", "object", "plan"}));
 }
 
-// A21: what only a bug of ours can write is not the user's error either.
+// An entry that only a bug of ours can write is not the user's error either.
 TEST_F(CachedKeys, lead_to_entries_that_cannot_be_loaded_and_are_compiled_anew) {
   Loss loss = [](const Tensors& in) { return (in[0].sin() * in[1]).sum(); };
   Run cold = run(loss, {{5}, {5}});

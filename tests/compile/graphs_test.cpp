@@ -13,7 +13,7 @@ namespace {
 
 Tensors product(const Tensors& in) { return {(in[0] * in[1]).sin()}; }
 
-TEST(Graphs, TheForwardIsAGraphWithRoles_B61) {
+TEST(Graphs, TheForwardIsAGraphWithRoles) {
   Tensor x = ones({2}).requires_grad_(), y = ones({2});
   EXPECT_EQ(capture::forward(product, {x, y}).text(),
             "graph(%0: float32[2] argument 0,\n"
@@ -24,7 +24,7 @@ TEST(Graphs, TheForwardIsAGraphWithRoles_B61) {
             "}\n");
 }
 
-TEST(Graphs, TheJointHasTangentsAndGradients_B52_B53_B56) {
+TEST(Graphs, TheJointHasTangentsAndGradients) {
   Tensor x = ones({2}).requires_grad_(), y = ones({2});
   ir::Graph joint = capture::joint(product, {x, y});
   EXPECT_EQ(joint.input_roles.back().text(), "tangent 0");
@@ -86,7 +86,7 @@ TEST(Graphs, CompilersOfOnesOwnGetForwardAndBackward) {
   EXPECT_EQ(seen, (std::vector<std::string>{"forward", "backward"}));
 }
 
-TEST(Graphs, ACompilerThatReturnsTooLittleIsTold_B73) {
+TEST(Graphs, ACompilerThatReturnsTooLittleIsTold) {
   auto f = aot_function([](const Tensor& x) { return x * 2; },
                         {.fw_compiler = [](const ir::Graph&) -> compiler::GraphCallable {
                           return [](Tensors) { return Tensors{}; };
@@ -94,7 +94,7 @@ TEST(Graphs, ACompilerThatReturnsTooLittleIsTold_B73) {
   EXPECT_HAS(error_of([&] { f(ones({2})); }), "returned 0 values; expected 1");
 }
 
-TEST(Graphs, ErrorsInsideNameTheLine_B57) {
+TEST(Graphs, ErrorsInsideNameTheLine) {
   auto f = compile(
       [](const Tensor& x, const Tensor& at) {
         capture::Line here;
@@ -109,7 +109,7 @@ std::string plan_of(const capture::Body& body, const Tensor& x, compiler::Partit
 }
 int64_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 
-TEST(Graphs, TheDefaultSavesWhatTheBackwardReads_F1) {
+TEST(Graphs, TheDefaultSavesWhatTheBackwardReads) {
   auto f = [](const Tensors& in) { return Tensors{(in[0] * 2).sin().exp().sum()}; };
   std::string plan = plan_of(f, rand({64}).requires_grad_(), passes::partition_default);
   EXPECT_EQ(lines(plan), 2) << plan;
@@ -117,7 +117,7 @@ TEST(Graphs, TheDefaultSavesWhatTheBackwardReads_F1) {
   EXPECT_HAS(plan, "float32[64]: read by mul");
 }
 
-TEST(Graphs, TheMinimumCutSavesLessForTheSameGradient_F2) {
+TEST(Graphs, TheMinimumCutSavesLessForTheSameGradient) {
   auto f = [](const Tensors& in) { return Tensors{(in[0] * 2).exp().sin().cos().sum()}; };
   Tensor x = rand({64}).requires_grad_();
   EXPECT_LT(lines(plan_of(f, x, passes::partition_min_cut)),

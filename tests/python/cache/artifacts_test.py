@@ -1,4 +1,4 @@
-"""Entries of the cache for another machine: saved, loaded, and gathered afresh (row A71)."""
+"""Entries of the cache for another machine: saved, loaded, and gathered afresh."""
 
 import os
 import subprocess

@@ -80,12 +80,12 @@ WRITES = [write_first, write_second, write_both, write_between_reads, write_thro
 
 @each_layout
 @pytest.mark.parametrize("body", WRITES)
-def test_b44_b45_one_is_written(layout, body):
+def test_one_is_written(layout, body):
     compare(of_first_two(body), parts_of(layout, lambda: plain(6)))
 
 
 @each_layout
-def test_b44_none_is_written(layout):
+def test_none_is_written(layout):
     def body(x, y):
         return x.sum() * y, x.exp()
 
@@ -93,7 +93,7 @@ def test_b44_none_is_written(layout):
 
 
 @each_layout
-def test_b44_a_call_that_shares_follows_one_that_does_not(layout):
+def test_a_call_that_shares_follows_one_that_does_not(layout):
     """The version of unshared inputs does not serve shared ones, nor the other way round."""
     for order in (0, 1):
         shared, turn = parts_of(layout, lambda: plain(6)), iter(range(100))
@@ -130,7 +130,7 @@ def squeeze_written(x, y):
 @pytest.mark.parametrize("parts", [
     lambda base: [base.view(2, 3), base[2:5]], lambda base: [base.view(2, 3), base.view(3, 2)],
     lambda base: [base[:4].view(2, 2), base[4:]]])
-def test_b46_a_shared_input_gets_another_shape(body, parts):
+def test_a_shared_input_gets_another_shape(body, parts):
     def make():
         base = plain(6)
         return [*parts(base), base], []
@@ -142,7 +142,7 @@ def test_b46_a_shared_input_gets_another_shape(body, parts):
 @pytest.mark.parametrize("body", [
     lambda x, y: (x.mul_(2), y)[1], lambda x, y: (y.mul_(2), x, y)[1:],
     lambda x, y: (x.add_(1), y[1:])[1], lambda x, y: (x, y), lambda x, y: (x.add_(1), x[1:], y)])
-def test_b47_a_shared_input_is_returned(layout, body):
+def test_a_shared_input_is_returned(layout, body):
     compare(of_first_two(body), parts_of(layout, lambda: plain(6)))
 
 
@@ -157,12 +157,12 @@ HISTORIES = {
 @pytest.mark.parametrize("body", [
     lambda x, y: (x.mul_(2), (x.sum() * y).sum())[1], write_first, write_both,
     lambda x, y: x.sum() * y])
-def test_b48_shared_inputs_with_histories(layout, history, body):
+def test_shared_inputs_with_histories(layout, history, body):
     compare(of_first_two(body), parts_of(layout, HISTORIES[history]))
 
 
 @pytest.mark.parametrize("body", [write_second, lambda x, y: x * y, write_between_reads])
-def test_b48_one_has_a_history_and_the_other_none(body):
+def test_one_has_a_history_and_the_other_none(body):
     def make():
         tensor, source = nonleaf(4)
         return [tensor, tensor.detach()[1:4].reshape(3).expand(3)[:1]], [source]
@@ -171,7 +171,7 @@ def test_b48_one_has_a_history_and_the_other_none(body):
 
 
 @pytest.mark.parametrize("body", [lambda x, y: x * y, write_second])
-def test_b48_a_leaf_and_a_part_of_it(body):
+def test_a_leaf_and_a_part_of_it(body):
     def make():
         x = leaf(4)
         return [x, x.detach()[1:2]], [x]
@@ -179,7 +179,7 @@ def test_b48_a_leaf_and_a_part_of_it(body):
     compare(body, make)
 
 
-def test_b48_views_as_other_dtypes():
+def test_views_as_other_dtypes():
     def make():
         base = fg.arange(4, dtype=fg.int32)
         return [base, base.view(fg.float32)], []
@@ -206,7 +206,7 @@ def switch_off(x):
 
 @pytest.mark.parametrize("body", [switch_on, switch_on_late, switch_off])
 @pytest.mark.parametrize("make", [lambda: [plain(3)], lambda: [leaf(3)]])
-def test_b25_requires_grad_of_an_input_changes(body, make):
+def test_requires_grad_of_an_input_changes(body, make):
     def gradient(function):
         x, = make()
         results = function(x)
