@@ -73,9 +73,9 @@ def test_materialised_gradients_of_an_edge_are_refused():
 def test_a_wrong_point_is_a_type_error():
     x = ones()
     for wrong in (3, "text", [3]):
-        with pytest.raises((TypeError, RuntimeError, AttributeError)):
+        with pytest.raises(TypeError, match="expected Tensors|not iterable"):
             fg.autograd.grad(x.sum(), wrong)
-        with pytest.raises((TypeError, RuntimeError, AttributeError)):
+        with pytest.raises(TypeError, match="expected Tensors|not iterable"):
             fg.autograd.grad(wrong, x)
 
 
@@ -116,7 +116,7 @@ def test_increment_version_makes_saved_values_stale():
 
 @pytest.mark.parametrize("wrong", [3, None, [3], ["text"]])
 def test_increment_version_wants_tensors(wrong):
-    with pytest.raises((TypeError, RuntimeError, AttributeError)):
+    with pytest.raises(TypeError, match="not iterable|_increment_version"):
         increment_version(wrong)
 
 

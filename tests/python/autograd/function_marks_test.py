@@ -33,7 +33,7 @@ def test_mark_dirty_bumps_the_version_and_returns_the_same_object():
 
 
 def test_marking_what_is_no_tensor_dirty_is_an_error():
-    with pytest.raises((TypeError, RuntimeError), match="int"):
+    with pytest.raises(RuntimeError, match="mark_dirty: argument 0 must be a Tensor, not int"):
         in_place(mark=lambda ctx, x: ctx.mark_dirty(3)).apply(ones().clone())
 
 
@@ -106,7 +106,7 @@ def test_marking_what_is_no_tensor_non_differentiable_is_an_error():
         ctx.mark_non_differentiable("text")
         return x * 2
 
-    with pytest.raises((TypeError, RuntimeError), match="str"):
+    with pytest.raises(RuntimeError, match="argument 0 must be a Tensor, not str"):
         function(forward).apply(ones())
 
 
@@ -153,7 +153,7 @@ def test_set_materialize_grads_wants_a_bool():
         ctx.set_materialize_grads(1)
         return x * 2
 
-    with pytest.raises((TypeError, RuntimeError), match="bool"):
+    with pytest.raises(TypeError, match="must be a bool, not int"):
         function(forward).apply(ones())
 
 

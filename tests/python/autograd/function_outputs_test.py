@@ -43,8 +43,9 @@ def test_the_same_tensor_may_be_returned_twice():
 
     x = ones()
     a, b = function(forward, lambda ctx, g, h: g + h * 10).apply(x)
+    assert a is b and a.output_nr == 1  # the last place is the one that has the history
     (a.sum() + b.sum()).backward()
-    assert x.grad.tolist() in ([11, 11, 11], [20, 20, 20])
+    assert x.grad.tolist() == [20, 20, 20]
 
 
 def test_an_input_changed_in_place_may_be_returned_twice():
@@ -53,21 +54,24 @@ def test_an_input_changed_in_place_may_be_returned_twice():
         x.mul_(2)
         return x, x
 
-    y = ones().clone()
-    a, b = function(forward, lambda ctx, g, h: g + h).apply(y)
-    assert a is y and b is y and y.grad_fn.name() == "MadeBackward"
+    source = ones()
+    y = source.clone()
+    a, b = function(forward, lambda ctx, g, h: g + h * 10).apply(y)
+    assert a is y and b is y and y.grad_fn.name() == "MadeBackward" and y.output_nr == 1
+    (a * 3).sum().backward()
+    assert source.grad.tolist() == [30, 30, 30]
 
 
 def test_views_made_inside_cannot_be_modified_in_place():
     y = function(lambda ctx, x: x.view(-1), lambda ctx, grad: grad).apply(ones())
-    with pytest.raises(RuntimeError, match="(?i)custom function|custom Function"):
+    with pytest.raises(RuntimeError, match="returned by a custom Function.*clone the output"):
         y.add_(1)
 
 
 def test_views_among_several_outputs_cannot_be_modified_in_place():
     made = function(lambda ctx, x: (x.view(-1), x * 2), lambda ctx, g, h: g)
     view, _ = made.apply(ones())
-    with pytest.raises(RuntimeError, match="view"):
+    with pytest.raises(RuntimeError, match="output of a function that returns several views"):
         view.add_(1)
 
 
@@ -97,12 +101,14 @@ def test_surplus_gradients_are_allowed_when_none():
 
 
 def test_a_gradient_for_what_is_no_tensor_names_the_position():
-    with pytest.raises(RuntimeError, match="position 2|position 1"):
+    with pytest.raises(RuntimeError, match="None at position 1, but the argument"):
         giving(fg.ones(3), fg.ones(3)).apply(ones(), "text").sum().backward()
+    with pytest.raises(RuntimeError, match="None at position 2, but the argument"):
+        giving(fg.ones(3), None, fg.ones(3)).apply(ones(), "text", 4).sum().backward()
 
 
 def test_a_gradient_that_is_no_tensor_names_the_type():
-    with pytest.raises((RuntimeError, TypeError), match="str|Variable"):
+    with pytest.raises(RuntimeError, match="returned str at position 0; expected a Tensor or None"):
         giving("text").apply(ones()).sum().backward()
 
 
