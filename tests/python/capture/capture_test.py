@@ -21,9 +21,11 @@ def test_forward_and_backward_are_captured_when_a_result_needs_it():
 
 
 def test_a_view_of_an_input_does_not_make_a_backward():
-    _, backward = graphs_of(lambda x: x.detach() * 2, leaf(3))
-    assert not backward
-    alike(lambda x: x.view(-1), lambda: [leaf(2, 3)])
+    for function in (lambda x: x.view(-1), lambda x: (x.t(), x[0]), lambda x: x.detach() * 2):
+        forward, backward = graphs_of(function, leaf(2, 3))
+        assert len(forward) == 1 and not backward
+        alike(function, lambda: [leaf(2, 3)])
+    assert len(graphs_of(lambda x: (x.t(), x * 2), leaf(2, 3))[1]) == 1
 
 
 def test_a_mutation_that_autograd_sees_needs_a_backward():
@@ -31,9 +33,27 @@ def test_a_mutation_that_autograd_sees_needs_a_backward():
         x.mul_(w)
 
     alike(f, lambda: [plain(3), leaf(3)])
+    backward = []
+    x = plain(3)
+    aot_function(f, nop, lambda graph, examples: backward.append(graph) or graph)(x, leaf(3))
+    x.sum().backward()
+    assert len(backward) == 1
 
 
-def test_capture_computes_nothing(capsys):
+def test_capture_computes_nothing():
+    def f(x):
+        return (x @ x).exp().sum()
+
+    def instead(graph, example_inputs):
+        return lambda *inputs: (fg.tensor(7.0),)
+
+    x = fg.zeros(1).expand(2 ** 24, 2 ** 24)  # the product has more bytes than there are addresses
+    assert aot_function(f, instead)(x).item() == 7
+    with pytest.raises(RuntimeError, match="allocating"):
+        f(x)
+
+
+def test_the_function_runs_once_on_tensors_without_values(capsys):
     def f(x):
         print("ran")
         y = x @ x.t()
@@ -133,20 +153,26 @@ def test_capture_draws_no_random_numbers():
 
 
 def test_saved_tensor_hooks_run_with_the_call_and_not_with_the_capture():
-    packed = []
+    packed, unpacked = [], []
 
     def pack(tensor):
-        assert elements(tensor) is not None  # has values
-        packed.append(tuple(tensor.shape))
+        packed.append(elements(tensor).tolist())  # an error for what has no values
+        return tensor
+
+    def unpack(tensor):
+        unpacked.append(elements(tensor).tolist())
         return tensor
 
     compiled = fg.compile(lambda x: x.sin(), fullgraph=True)
-    for _ in range(2):
-        packed.clear()
-        with fg.autograd.graph.saved_tensors_hooks(pack, lambda t: t):
-            y = compiled(leaf(3))
-        assert packed and all(shape == (3,) for shape in packed)
+    for call in range(2):
+        packed.clear(), unpacked.clear()
+        x = leaf(3, start=0.5 + call)
+        with fg.autograd.graph.saved_tensors_hooks(pack, unpack):
+            y = compiled(x)
+        assert packed == [x.tolist()] and not unpacked
         y.sum().backward()
+        assert packed == unpacked == [x.tolist()]
+    assert versions_of(compiled) == 1
 
 
 def test_a_grad_mode_that_is_left_changed_is_changed_after_the_call():
