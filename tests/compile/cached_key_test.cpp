@@ -7,12 +7,14 @@
 #include <map>
 
 #include "base/build_id.h"
+#include "base/fail.h"
 #include "base/level.h"
 #include "base/version.h"
 #include "cache/entry.h"
 #include "cache/local_store.h"
 #include "cache/secret.h"
 #include "compile/kernel.h"
+#include "compile/stored.h"
 #include "ir/params.h"
 #include "tests/base/child_process.h"
 #include "tests/compile/cached.h"
@@ -117,6 +119,22 @@ TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "cache_key: the cache does not keep this function: no passes");
   }
+}
+
+// Code that cannot be written down is no error of the user: there is no entry, and the reason.
+TEST_F(CachedKeys, of_code_that_cannot_be_written_down_have_no_entry_but_a_reason) {
+  cache::Config config = cache::config();
+  config.strict = false;
+  cache::configure(config);
+  cache::Key key{{{"kind", "forward"}}};
+  compiler::store_or_count(
+      key,
+      []() -> compiler::StoredSections { fail(ErrorKind::value, "section 'plan' has no text"); },
+      compiler::Stopwatch());
+  EXPECT_EQ(
+      cache::stats().bypasses.at("compiled code cannot be stored: section 'plan' has no text"), 1u);
+  EXPECT_EQ(cache::stats().saved, 0u);
+  EXPECT_FALSE(cache::find(key));
 }
 
 TEST_F(CachedKeys, do_not_depend_on_names_of_custom_functions) {

@@ -51,10 +51,28 @@ TEST_F(Cached, names_the_lines_of_this_program_in_errors) {
   EXPECT_NE(here, there);
 }
 
-TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {
+TEST_F(Cached, keeps_a_forward_that_needs_no_gradient) {
   run(network, kNetwork, false);
   EXPECT_EQ(run(network, kNetwork, false).hits, 1u);
   EXPECT_EQ(run(network, kNetwork).misses, 2u);  // recorded, it is another one
+}
+
+TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {
+  auto misses_of_a_forward = [] {
+    cache::Stats before = cache::stats();
+    Tensors inputs;
+    for (const Dims& one : kNetwork) inputs.push_back(some(one).requires_grad_());
+    auto compiled = compile([](const Tensors& in) { return network(in); }, {.fullgraph = true});
+    EXPECT_TRUE(compiled(inputs).requires_grad());
+    cache::Stats after = cache::stats();
+    EXPECT_EQ(after.hits() - before.hits() + after.misses - before.misses, 1u);
+    return after.misses - before.misses;
+  };
+  EXPECT_EQ(misses_of_a_forward(), 1u);
+  EXPECT_EQ(misses_of_a_forward(), 0u);
+  Run whole = run(network, kNetwork);  // its forward is there; only its backward is compiled
+  EXPECT_EQ(whole.hits, 1u);
+  EXPECT_EQ(whole.misses, 1u);
 }
 
 TEST_F(Cached, tells_apart_what_only_the_gradient_shows) {

@@ -1,8 +1,10 @@
 // Captured functions as graphs: text, roles, compilers of one's own, lines.
+#include <fmt/format.h>
 #include <foregrad/graphs.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <sstream>
 
 #include "compile/version.h"
 #include "passes/plan.h"
@@ -95,13 +97,44 @@ TEST(Graphs, ACompilerThatReturnsTooLittleIsTold) {
 }
 
 TEST(Graphs, ErrorsInsideNameTheLine) {
+  int line = 0;
   auto f = compile(
-      [](const Tensor& x, const Tensor& at) {
+      [&](const Tensor& x, const Tensor& at) {
+        Tensor y = x * 2;
+        line = __LINE__ + 1;
         capture::Line here;
-        return x.index_select(0, at);
+        return y.index_select(0, at);
       },
       {.fullgraph = true});
-  EXPECT_HAS(error_of([&] { f(ones({3}), tensor({7})); }), "graphs_test.cpp:");
+  f(ones({3}), tensor({1}));
+  EXPECT_HAS(error_of([&] { f(ones({3}), tensor({7})); }),
+             fmt::format("graphs_test.cpp:{})", line));
+}
+
+TEST(Graphs, TheBackwardOfALineIsOfThatLine) {
+  int first = 0, second = 0;
+  auto f = [&](const Tensors& in) {
+    Tensor y;
+    {
+      first = __LINE__ + 1;
+      capture::Line here;
+      y = in[0].sin();
+    }
+    second = __LINE__ + 1;
+    capture::Line here;
+    return Tensors{y.exp()};
+  };
+  ir::Graph joint = capture::joint(f, {ones({2}).requires_grad_()});
+  std::istringstream text(joint.text());
+  std::vector<std::string> backward;
+  for (std::string one; std::getline(text, one);) {
+    if (one.find(" backward") != std::string::npos) backward.push_back(one);
+  }
+  ASSERT_EQ(backward.size(), 3u) << joint.text();  // exp: mul; sin: cos and mul
+  auto at = [](int line) { return fmt::format("graphs_test.cpp:{}\"", line); };
+  EXPECT_HAS(backward[0], at(second));
+  EXPECT_HAS(backward[1], at(first));
+  EXPECT_HAS(backward[2], at(first));
 }
 
 std::string plan_of(const capture::Body& body, const Tensor& x, compiler::Partition partition) {
