@@ -193,6 +193,25 @@ def test_hooks_pushed_inside_a_backward_end_with_their_block():
     assert fg.isfinite(x.grad).all()
 
 
+def test_hooks_that_a_backward_leaves_pushed_end_with_it():
+    log, y = [], ones().exp()
+    y.register_hook(lambda grad: saved_tensors_hooks(
+        lambda t: log.append("leaked") or t, same).__enter__())
+    y.sum().backward()
+    ones().exp()
+    assert log == []
+
+
+def test_a_backward_that_pops_too_often_takes_no_hooks_away():
+    log, x = [], ones()
+    y = x.exp()
+    y.register_hook(lambda grad: saved_tensors_hooks(same, same).__exit__())
+    with saved_tensors_hooks(lambda t: log.append("packed") or t, same):
+        y.sum().backward()
+        ones().exp()
+    assert log == ["packed"] and fg.isfinite(x.grad).all()
+
+
 def test_hooks_see_the_saves_of_custom_functions():
     log = []
 
