@@ -53,8 +53,7 @@ std::string explain(Versions& versions);
 // Whether the function asked for the value of a number that was to be an input.
 bool reads_numbers(const Versions& versions);
 
-// Whether a function is being captured on this thread: what it calls is part of it.
-bool is_capturing();
+using fg::is_capturing;
 
 // Adds a condition to the function that is being captured: it is captured again when `unchanged` is
 // false at a later call. Code that changes such state calls something_changed().

@@ -68,6 +68,8 @@ class Kernel : public Counted {
   bool holds_for_again(size_t i) const { return training_->again[i]; }
   // The place of an input among the values that the forward keeps.
   std::optional<size_t> kept_place(size_t input) const;
+  // Whether memory of an input that code of the user reaches in a backward may be kept, too.
+  bool may_save_live() const;
   // Inputs that code of the user reaches in a backward: a call hands them to its node. Of those,
   // and of gradients that come (after the inputs), those that it writes to.
   const std::vector<size_t>& live() const { return training_->live; }

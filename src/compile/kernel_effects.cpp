@@ -107,6 +107,16 @@ void Kernel::find_held(const Function& gradient, Forward& forward) const {
   }
 }
 
+// Results may be the new elements of an input, or show a part of one.
+bool Kernel::may_save_live() const {
+  const std::vector<size_t>& live = training_->live;
+  if (live.empty()) return false;
+  return std::any_of(training_->kept.begin(), training_->kept.end(), [&](const Kept& kept) {
+    if (kept.from != Kept::From::input) return kept.from == Kept::From::output || !kept.alone;
+    return std::find(live.begin(), live.end(), kept.index) != live.end();
+  });
+}
+
 std::optional<size_t> Kernel::kept_place(size_t input) const {
   for (size_t i = 0; i < training_->kept.size(); i++) {
     const Kept& kept = training_->kept[i];

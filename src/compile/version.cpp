@@ -125,7 +125,7 @@ void Version::make(size_t arguments) {
     refuse_shared_writes(*trace_, kernel_->written());
     refuse_overwritten_views(*trace_, *kernel_);
     refuse_shown_data(*trace_, *kernel_);
-    for (size_t i : kernel_->live()) live_is_saved_ |= kernel_->kept_place(i).has_value();
+    live_is_saved_ = kernel_->may_save_live();
     live_is_saved_ |= kernel_->reads_results() && runs_code_of_user();
     if (live_is_saved_ && graph_counters.saved_tensor_hooks > 0) {
       capture::refuse(

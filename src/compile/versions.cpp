@@ -6,8 +6,6 @@
 
 namespace fg::compiler {
 
-bool is_capturing() { return modes.interpreter != nullptr; }
-
 namespace {
 
 constexpr size_t kMostVersions = 8;
@@ -262,7 +260,7 @@ Versions::Entry* Versions::capture(const std::string& key, const Different& diff
   return entries_.back().get();
 }
 
-void refuse(const std::string& why) {
+void Versions::refuse(const std::string& why) {
   if (options_.fullgraph) fail("{}", why);
   refused_ = why;
   if (count_eager(why)) logging::warn(why);

@@ -89,7 +89,7 @@ std::string inputs_part(const VersionReport& version) {
 std::string recomputed_rows(const ir::Graph& backward, size_t& count) {
   std::string rows;
   for (const ir::Operation& operation : backward.operations) {
-    if (operation.backward || !operation.primitive || schedule::is_view(operation)) continue;
+    if (operation.backward || !operation.primitive || operation.aliases_input()) continue;
     count++;
     const ir::ValueInfo& info = backward.values[operation.output];
     rows += fmt::format(

@@ -59,7 +59,7 @@ std::vector<double> measure(const codegen::Executable& code, size_t steps) {
 void compile_and_measure(GraphReport& report) {
   std::optional<codegen::Executable> code;
   try {
-    code.emplace(report.graph, &report.listing);
+    code.emplace(schedule::make_schedule(report.graph), &report.listing);
     report.graph = code->graph();  // what runs: images may be in blocks of channels
   } catch (const Error& error) {
     report.not_native = error.what();

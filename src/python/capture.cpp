@@ -341,7 +341,7 @@ void add_capture(nb::module_& module) {
   module.def("reset_counters", compiler::reset_counters);
   module.def("count_eager",
              [](const nb::str& why) { return compiler::count_eager(bytes_of(why)); });
-  module.def("is_capturing", [] { return modes.interpreter != nullptr; });
+  module.def("is_capturing", [] { return is_capturing(); });
 }
 
 }  // namespace fg::python

@@ -18,7 +18,7 @@ bool is_number(PyObject* object) {
 
 PyObject* traced_number_type = nullptr;
 bool is_traced_number(PyObject* object) {
-  return traced_number_type && modes.interpreter &&
+  return traced_number_type && modes.capturing &&
          Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type);
 }
 static Tensor tensor_of_number(PyObject* traced) {

@@ -3,6 +3,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/saved_value.h"
 #include "base/fail.h"
+#include "ir/capturing.h"
 #include "ir/primitive.h"
 #include "python/custom_node.h"
 #include "python/hooks.h"
@@ -244,11 +245,11 @@ PyObject* attributes_of(PyObject* face) { return face_of(face)->dict; }
 // ---- lists
 
 void asked(const Tensor& tensor, const char* what) {
-  if (modes.interpreter) modes.interpreter->asked(tensor, what);
+  if (modes.capturing) modes.capturing->asked(tensor, what);
 }
 
 void asked_outside(const char* what) {
-  if (!modes.interpreter) return;
+  if (!modes.capturing) return;
   fail(
       "capture: the function asks {}, which may be another one at the next call; ask before and "
       "pass the answer as an argument",

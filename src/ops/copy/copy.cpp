@@ -39,6 +39,7 @@ const Registered clone_p =
           for (Dim stride : p.strides) fits = fits && stride >= 0;
           ops::demand(fits, "clone", "one stride of 0 or more per size");
         }>()
+        .copying()
         .vjp("CloneBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 
 const auto clone_entry =
@@ -70,6 +71,7 @@ const Registered convert_p =
                     [](Operands inputs, const ConvertParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
                     }>("convert", Kind::elementwise, "t")
+        .copying()
         .vjp("ToCopyBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 Tensor converted(const Tensor& self, DType dtype, bool copy) {
   if (self.dtype() == dtype && !copy) return self;

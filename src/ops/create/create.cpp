@@ -93,7 +93,8 @@ const Registered empty_p =
                       out[0] = {p.size, p.dtype, p.strides};
                     },
                     [](Operands, const EmptyParams&, Tensor*) {}>("empty", Kind::create, "")
-        .requiring<require_dense<EmptyParams>>();
+        .requiring<require_dense<EmptyParams>>()
+        .of_any_elements();
 
 // Fresh memory comes in pages of 2 MB: two threads should not fault the same one.
 constexpr int64_t kFillBytes = int64_t{4} << 20;

@@ -38,9 +38,9 @@ const Registered mul_p =
         .vjp("MulBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() * v.in(1); }),
              wrt(1, saves::in(0), [](const Vjp& v) { return v.grad() * v.in(0); }));
 const Registered neg_p =
-    elementwise<Types::numeric, 1>("neg", [](auto x) FG_INLINED {
-      return -x;
-    }).vjp("NegBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return -v.grad(); }));
+    elementwise<Types::numeric, 1>("neg", [](auto x) FG_INLINED { return -x; })
+        .undoing_itself()
+        .vjp("NegBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return -v.grad(); }));
 
 // PyTorch's rules for the factor of add and sub.
 void check_alpha(const char* who, const Tensor& self, const Tensor& other, const Scalar& alpha) {

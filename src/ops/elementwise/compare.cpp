@@ -71,8 +71,9 @@ const Registered logical_or_p = elementwise<Types::all, 2>(
     "logical_or", [](auto a, auto b) FG_INLINED { return (a != 0) | (b != 0); }, kTest);
 const Registered logical_xor_p = elementwise<Types::all, 2>(
     "logical_xor", [](auto a, auto b) FG_INLINED { return (a != 0) ^ (b != 0); }, kTest);
-const Registered logical_not_p =
-    elementwise<Types::all, 1>("logical_not", [](auto a) FG_INLINED { return a == 0; }, kTest);
+const Registered logical_not_p = elementwise<Types::all, 1>(
+                                     "logical_not", [](auto a) FG_INLINED { return a == 0; }, kTest)
+                                     .undoing_itself();
 
 const auto logical_and_entry =
     define_as<logical_and_p>(logical_and, "Where both are true, that is, not zero.")
@@ -101,7 +102,9 @@ const Registered bitwise_or_p = elementwise<Types::integral_or_bool, 2>(
 const Registered bitwise_xor_p = elementwise<Types::integral_or_bool, 2>(
     "bitwise_xor", [](auto a, auto b) FG_INLINED { return a ^ b; });
 const Registered bitwise_not_p =
-    elementwise<Types::integral_or_bool, 1>("bitwise_not", [](auto a) FG_INLINED { return ~a; });
+    elementwise<Types::integral_or_bool, 1>("bitwise_not", [](auto a) FG_INLINED {
+      return ~a;
+    }).undoing_itself();
 const Registered left_shift_p = elementwise<Types::integral, 2>(
     "bitwise_left_shift", [](auto a, auto b) FG_INLINED { return ir::left_shift(a, b); });
 const Registered right_shift_p = elementwise<Types::integral, 2>(

@@ -66,6 +66,7 @@ const Registered restride_p =
                     [](Operands inputs, const RestrideParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
                     }>("restride", Kind::elementwise, "t")
+        .copying()
         .requiring<require_restride>();
 
 }  // namespace
