@@ -10,7 +10,7 @@ TOOL = pathlib.Path(__file__).parents[2] / "tools" / "check_words.py"
 
 
 def check(name, text):
-    """What is printed for one file, without its path."""
+    """The lines that are printed for one file, without its path."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder, name)
         path.parent.mkdir(parents=True, exist_ok=True)
