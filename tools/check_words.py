@@ -2,10 +2,10 @@
 """Finds comments and sentences of the docs that hide their subject.
 
 Comments (// in C++, # and docstrings in Python) and every sentence, heading, list item and table
-cell of the docs begin with the noun or verb they are about: never with `What`, `Who`, `Where`, `Which`
-or `Of`. "Where:" in front of a list is fine, and so is a trailing "// of ...", which goes on from the
-name on its left. The words `who`, `whoever` and `nobody` stand nowhere: the caller, the pass or the
-thread has a name. Code in backquotes and in fenced blocks is not read.
+cell of the docs begin with the noun or verb they are about: never with `What`, `Who`, `Where`,
+`Which` or `Of`. "Where:" in front of a list is fine, and so is a trailing "// of ...", which goes
+on from the name on its left. The words `who`, `whoever` and `nobody` stand nowhere: the caller, the
+pass or the thread has a name. Code in backquotes and in fenced blocks is not read.
 Usage: check_words.py [root of a checkout]
 """
 
