@@ -104,13 +104,13 @@ GraphReport explain_text(std::string_view text, std::string title) {
 VersionReport explain_version(compiler::Version& version) {
   VersionReport report;
   report.conditions = version.conditions();
-  const std::vector<ir::Role>& roles = version.kernel().function().input_roles;
+  const std::vector<ir::Role>& roles = version.programs().function().input_roles;
   for (size_t i = 0; i < version.guards().size(); i++) {
     report.inputs.push_back({roles[i].text(), text_of(version.guards()[i])});
   }
   report.phases = version.phases();
-  report.saved = version.kernel().saved();
-  for (compiler::Kernel::Made& made : version.kernel().made()) {
+  report.saved = version.programs().saved();
+  for (compiler::Programs::CompiledGraph& made : version.programs().compiled_graphs()) {
     report.graphs.push_back(explain_graph(std::move(made.graph), made.title));
     report.graphs.back().phases = std::move(made.phases);
     report.graphs.back().from = std::move(made.from);

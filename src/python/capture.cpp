@@ -177,7 +177,7 @@ struct VersionOf {
   PythonBody body;
   Tensors arguments;
   capture::TraceOptions trace;
-  compiler::KernelOptions options;
+  compiler::ProgramOptions options;
 
   VersionOf(nb::object body, nb::object arguments, nb::object types, nb::object names,
             nb::object lift, nb::object forward, nb::object backward, nb::object inference,
@@ -244,7 +244,7 @@ PythonGraph python_graph(const ir::Graph& graph) {
 // (title, graph) of everything that was made of a version.
 nb::list graphs_of(Version& self) {
   nb::list result;
-  for (compiler::Kernel::Made& made : self.kernel().made()) {
+  for (compiler::Programs::CompiledGraph& made : self.programs().compiled_graphs()) {
     result.append(nb::make_tuple(made.title, python_graph(made.graph)));
   }
   return result;
@@ -310,10 +310,10 @@ void add_capture(nb::module_& module) {
                    })
       .def("graph",
            [](Version& self, bool training) {
-             return python_graph(self.kernel().forward_graph(training));
+             return python_graph(self.programs().forward_graph(training));
            })
       .def("graphs", graphs_of)
-      .def_prop_ro("plan", [](Version& self) { return self.kernel().plan(); });
+      .def_prop_ro("plan", [](Version& self) { return self.programs().plan(); });
   module.def("number_tensor", [](nb::handle number) { return Tensor(scalar_of(number.ptr())); });
   module.def("float_operation", [](const std::string& name, nb::args operands) {
     Tensors of = tensors_of(operands.ptr(), "a float");

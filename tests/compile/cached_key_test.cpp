@@ -13,8 +13,8 @@
 #include "cache/entry.h"
 #include "cache/local_store.h"
 #include "cache/secret.h"
-#include "compile/kernel.h"
-#include "compile/stored.h"
+#include "compile/programs.h"
+#include "compile/stored_programs.h"
 #include "ir/params.h"
 #include "tests/base/child_process.h"
 #include "tests/compile/cached.h"
@@ -109,7 +109,7 @@ TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {
 }
 
 TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {
-  compiler::KernelOptions options;
+  compiler::ProgramOptions options;
   options.passes = false;
   compiler::CompiledFunction compiled([](const Tensor& in) { return in.sin(); },
                                       compiler::make_versions({}, options));

@@ -138,7 +138,7 @@ TEST(Graphs, TheBackwardOfALineIsOfThatLine) {
 }
 
 std::string plan_of(const capture::Body& body, const Tensor& x, compiler::Partition partition) {
-  return compiler::Version(body, {x}, {}, {{}, {}, std::move(partition)}).kernel().plan();
+  return compiler::Version(body, {x}, {}, {{}, {}, std::move(partition)}).programs().plan();
 }
 int64_t lines(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
 

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/trace.h"
 #include "codegen/executable.h"
-#include "codegen/stored_generated.h"
+#include "codegen/stored_executable_generated.h"
 #include "ops/kernels/strided.h"
 #include "tensor/geometry.h"
 
