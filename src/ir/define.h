@@ -237,6 +237,12 @@ class Definition {
     return *this;
   }
   Definition out() const { return info().has_out = true, *this; }
+  // Other names, the places where Python shows it, and a function for its in-place form.
+  Definition also_named(std::initializer_list<const char*> names) const {
+    return info().python.aliases = names, *this;
+  }
+  Definition shown(Shown where) const { return info().python.shown = where, *this; }
+  Definition inplace_as_function() const { return info().python.inplace_function = true, *this; }
   Definition random() const { return info().deterministic = false, *this; }
   Definition samples(Samples (*samples)()) const { return info().samples = samples, *this; }
 

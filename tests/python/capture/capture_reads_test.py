@@ -19,13 +19,17 @@ def values(result):
     return str([(t.dtype, t.tolist()) for t in tensors])  # as text: NaN is not NaN
 
 
-def agrees(function, *calls):
-    """Eager and captured (or refused, and then eager) agree on each of the calls."""
+def agrees(function, *calls, refused=None):
+    """Eager and captured agree on each of the calls; `refused` is why it runs eagerly instead."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled = fg.compile(function)
         for arguments in calls:
             assert values(compiled(*arguments)) == values(function(*arguments))
+    if refused is None:
+        assert compiled.compiled.refused is None and versions_of(compiled) > 0
+    else:
+        assert refused in compiled.compiled.refused
 
 
 def test_where_a_tensor_starts_in_its_memory():
