@@ -270,8 +270,8 @@ static nb::dict python_names() {
   for (const ir::FunctionInfo* info : ir::functions()) {
     nb::str name(info->schema.name.data(), info->schema.name.size());
     const ir::PythonNames& names = info->python;
-    bool says = names.shown != ir::Shown::everywhere || !names.aliases.empty() ||
-                names.inplace_function;
+    bool says =
+        names.shown != ir::Shown::everywhere || !names.aliases.empty() || names.inplace_function;
     if (all.contains(name) && !says) continue;
     nb::list aliases;
     for (const char* alias : names.aliases) aliases.append(alias);

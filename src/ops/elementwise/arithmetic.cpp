@@ -18,17 +18,26 @@ struct Alpha {
   bool operator==(const Alpha&) const = default;
 };
 
+Tensor scaled(const Tensor& grad, const Scalar& alpha) {
+  return alpha.equal(1) ? grad : grad * Tensor(alpha);
+}
+
 const Registered add_p =
     elementwise<Types::all, 2>("add", [](auto a, auto b) FG_INLINED { return a + b; })
         .vjp("AddBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 const Registered add_scaled_p =
-    elementwise<Types::all, 2, Alpha>("add_scaled", [](auto a, auto b, const Alpha& p) FG_INLINED {
-      return if_float(
-          [](const auto& a, const auto& b, const auto& k) FG_INLINED { return mad(b, k, a); },
-          [](const auto& a, const auto& b, const auto& k) FG_INLINED { return b * k + a; }, a, b,
-          number(b, p.alpha));
-    });
+    elementwise<Types::all, 2, Alpha>(
+        "add_scaled",
+        [](auto a, auto b, const Alpha& p) FG_INLINED {
+          return if_float(
+              [](const auto& a, const auto& b, const auto& k) FG_INLINED { return mad(b, k, a); },
+              [](const auto& a, const auto& b, const auto& k) FG_INLINED { return b * k + a; }, a,
+              b, number(b, p.alpha));
+        })
+        .vjp("AddBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
+             wrt(1, saves::nothing,
+                 [](const Vjp& v, const Alpha& p) { return scaled(v.grad(), p.alpha); }));
 const Registered sub_p =
     elementwise<Types::numeric, 2>("sub", [](auto a, auto b) FG_INLINED { return a - b; })
         .vjp("SubBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
@@ -69,10 +78,6 @@ Tensor subtract(const char* who, const Tensor& self, const Tensor& other, const 
   return add_scaled_p.with({ops::negative(alpha)}, self, other);
 }
 
-Tensor scaled(const Tensor& grad, const Scalar& alpha) {
-  return alpha.equal(1) ? grad : grad * Tensor(alpha);
-}
-
 Samples pairs() {
   return {{{sample({3}), sample({3})}, "same shape"},
           {{sample({2, 3}), sample({3})}, "broadcast"},
@@ -102,6 +107,7 @@ const auto sub_entry =
            [](const Tensor& self, const Tensor& other, const Scalar& alpha) {
              return subtract("sub", self, other, alpha);
            })
+        .also_named({"subtract"})
         .vjp("SubBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing,
                  [](const Vjp& v, const Scalar& alpha) { return -scaled(v.grad(), alpha); }))
@@ -115,6 +121,7 @@ const auto rsub_entry =
            [](const Tensor& self, const Tensor& other, const Scalar& alpha) {
              return subtract("rsub", other, self, alpha);
            })
+        .shown(Shown::as_function)
         .vjp("RsubBackward0",
              wrt(0, saves::nothing,
                  [](const Vjp& v, const Scalar& alpha) { return -scaled(v.grad(), alpha); }),
@@ -138,12 +145,18 @@ const bool rsub_route = ops::reroute(
       return std::tuple<const Tensor&, Scalar, Scalar>(self, number_in(other), alpha);
     });
 
-const auto mul_entry =
-    define_as<mul_p>(mul, "Multiplies self by other.").inplace().out().samples(pairs);
+const auto mul_entry = define_as<mul_p>(mul, "Multiplies self by other.")
+                           .also_named({"multiply"})
+                           .inplace()
+                           .out()
+                           .samples(pairs);
 const auto neg_entry =
-    define_as<neg_p>(neg, "The negative of each element.").inplace().out().samples([] {
-      return Samples{{{sample({3})}}, {{tensor({1, -2})}, "integers"}};
-    });
+    define_as<neg_p>(neg, "The negative of each element.")
+        .also_named({"negative", "negative_"})
+        .inplace_as_function()
+        .inplace()
+        .out()
+        .samples([] { return Samples{{{sample({3})}}, {{tensor({1, -2})}, "integers"}}; });
 
 // ---- three operands
 

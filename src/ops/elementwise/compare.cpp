@@ -52,16 +52,31 @@ Samples pairs() {
 
 const auto eq_entry =
     define_as<eq_p>(eq, "Where self equals other.").inplace().out().samples(pairs);
-const auto ne_entry =
-    define_as<ne_p>(ne, "Where self differs from other.").inplace().out().samples(pairs);
-const auto lt_entry =
-    define_as<lt_p>(lt, "Where self is less than other.").inplace().out().samples(pairs);
-const auto le_entry =
-    define_as<le_p>(le, "Where self is at most other.").inplace().out().samples(pairs);
-const auto gt_entry =
-    define_as<gt_p>(gt, "Where self is greater than other.").inplace().out().samples(pairs);
-const auto ge_entry =
-    define_as<ge_p>(ge, "Where self is at least other.").inplace().out().samples(pairs);
+const auto ne_entry = define_as<ne_p>(ne, "Where self differs from other.")
+                          .also_named({"not_equal"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto lt_entry = define_as<lt_p>(lt, "Where self is less than other.")
+                          .also_named({"less"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto le_entry = define_as<le_p>(le, "Where self is at most other.")
+                          .also_named({"less_equal"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto gt_entry = define_as<gt_p>(gt, "Where self is greater than other.")
+                          .also_named({"greater"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto ge_entry = define_as<ge_p>(ge, "Where self is at least other.")
+                          .also_named({"greater_equal"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
 
 // ---- logic: anything but zero is true
 

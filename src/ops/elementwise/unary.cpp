@@ -42,8 +42,12 @@ const Registered sgn_p =
       return ir::sign(x);
     }).vjp("SgnBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 
-const auto abs_entry =
-    define_as<abs_p>(entries::abs, "The absolute value.").inplace().out().samples(numbers);
+const auto abs_entry = define_as<abs_p>(entries::abs, "The absolute value.")
+                           .also_named({"absolute"})
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(numbers);
 const auto sign_entry =
     define_as<sign_p>(sign, "-1, 0 or 1, as self is below, equal to or above zero; 0 for NaN.")
         .inplace()
@@ -92,15 +96,17 @@ struct Replacements {
   double nan, positive, negative;
   bool operator==(const Replacements&) const = default;
 };
-const Registered nan_to_num_p = elementwise<Types::all, 1, Replacements>(
-    "nan_to_num", [](auto x, const Replacements& p) FG_INLINED {
+Tensor of_finite(const Vjp& v) { return v.grad() * isfinite(v.in(0)); }
+const Registered nan_to_num_p =
+    elementwise<Types::all, 1, Replacements>("nan_to_num", [](auto x,
+                                                              const Replacements& p) FG_INLINED {
       return if_float(
           [&](const auto& x) FG_INLINED {
             auto finite = ir::select(x == kInf, p.positive, ir::select(x == -kInf, p.negative, x));
             return ir::select(x != x, p.nan, finite);
           },
           [](const auto& x) FG_INLINED { return x; }, x);
-    });
+    }).vjp("NanToNumBackward0", wrt(0, saves::in(0), [](const Vjp& v) { return of_finite(v); }));
 double largest(DType dtype) {
   switch (dtype) {
     case kFloat64:
@@ -121,10 +127,10 @@ const auto nan_to_num_entry =
              return nan_to_num_p.with(
                  {nan.value_or(0), posinf.value_or(limit), neginf.value_or(-limit)}, self);
            })
-        .vjp("NanToNumBackward0", wrt(0, saves::in(0),
-                                      [](const Vjp& v, OptFloat, OptFloat, OptFloat) {
-                                        return v.grad() * isfinite(v.in(0));
-                                      }))
+        .inplace_as_function()
+        .vjp("NanToNumBackward0",
+             wrt(0, saves::in(0),
+                 [](const Vjp& v, OptFloat, OptFloat, OptFloat) { return of_finite(v); }))
         .inplace()
         .out()
         .samples(numbers);
@@ -146,21 +152,23 @@ const Registered trunc_p =
       return if_float([](const auto& x) FG_INLINED { return ir::trunc(x); },
                       [](const auto& x) FG_INLINED { return x; }, x);
     }).vjp("TruncBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
-const Registered round_p = elementwise<Types::numeric, 1>("round", [](auto x) FG_INLINED {
-  return if_float([](const auto& x) FG_INLINED { return ir::round(x); },
-                  [](const auto& x) FG_INLINED { return x; }, x);
-});
+const Registered round_p =
+    elementwise<Types::numeric, 1>("round", [](auto x) FG_INLINED {
+      return if_float([](const auto& x) FG_INLINED { return ir::round(x); },
+                      [](const auto& x) FG_INLINED { return x; }, x);
+    }).vjp("RoundBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 // Negative decimals divide, so that powers of ten stay exact.
 struct Decimals {
   double unit;
   bool negative;
   bool operator==(const Decimals&) const = default;
 };
-const Registered round_decimals_p = elementwise<Types::floating_only, 1, Decimals>(
-    "round_decimals", [](auto x, const Decimals& p) FG_INLINED {
+const Registered round_decimals_p =
+    elementwise<Types::floating_only, 1, Decimals>("round_decimals", [](auto x, const Decimals&
+                                                                                    p) FG_INLINED {
       auto unit = like(x, p.unit);
       return p.negative ? ir::round(x / unit) * unit : ir::round(x * unit) / unit;
-    });
+    }).vjp("RoundBackward1", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 const Registered frac_p =
     elementwise<Types::floating_only, 1>("frac", [](auto x) FG_INLINED {
       return x - ir::trunc(x);
@@ -168,25 +176,31 @@ const Registered frac_p =
 
 const auto floor_entry =
     define_as<floor_p>(entries::floor, "The largest whole number not above self.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples(numbers);
 const auto ceil_entry =
     define_as<ceil_p>(entries::ceil, "The smallest whole number not below self.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples(numbers);
 const auto trunc_entry = define_as<trunc_p>(entries::trunc, "Self without its fraction.")
+                             .also_named({"fix", "fix_"})
+                             .inplace_as_function()
                              .inplace()
                              .out()
                              .samples(numbers);
-const auto frac_entry =
-    define_as<frac_p>(frac, "The fraction of self, with its sign.").inplace().out().samples([] {
-      return Samples{{{sample({2, 3})}}};
-    });
+const auto frac_entry = define_as<frac_p>(frac, "The fraction of self, with its sign.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples([] { return Samples{{{sample({2, 3})}}}; });
 const auto round_entry =
     define(entries::round, "The nearest number with so many decimals; ties go to the even one.",
            [](const Tensor& self, int64_t) { return round_p(self); })
+        .inplace_as_function()
         .vjp("RoundBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, int64_t) { return no_gradient(v); }))
         .inplace()

@@ -40,7 +40,8 @@ const Registered bernoulli_p =
                                               ops::reserve(p.generator, out[0].numel()));
                     }>("bernoulli", Kind::random, "t")
         .requiring<require_floats>()
-        .raising();
+        .raising()
+        .vjp("BernoulliBackward0", wrt(0, saves::nothing, no_gradient));
 const Registered poisson_p =
     plain_primitive<ElementParams, sizes_of_input,
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
@@ -48,7 +49,8 @@ const Registered poisson_p =
                                             ops::reserve(p.generator, out[0].numel()));
                     }>("poisson", Kind::random, "t")
         .requiring<require_floats>()
-        .raising();
+        .raising()
+        .vjp("PoissonBackward0", wrt(0, saves::nothing, no_gradient));
 
 void require_floating(const Tensor& self, const char* who) {
   if (self.is_floating_point()) return;
@@ -96,6 +98,7 @@ const auto poisson_entry = define(poisson, "Counts of a Poisson process with the
                                     require_floating(self, "poisson");
                                     return poisson_p.with({self.dtype(), generator}, self);
                                   })
+                               .shown(Shown::as_function)
                                .vjp("PoissonBackward0", wrt(0, saves::nothing, no_gradient))
                                .random()
                                .samples([] { return Samples{{{sample({2, 3}, 0.5, 30)}}}; });
@@ -112,7 +115,9 @@ const Registered normal_p =
                                            ops::reserve(p.generator, out[0].numel()));
                     }>("normal", Kind::random, "tt")
         .requiring<require_floats>()
-        .raising();
+        .raising()
+        .vjp("NormalBackward3", wrt(0, saves::nothing, no_gradient),
+             wrt(1, saves::nothing, no_gradient));
 
 void check_std(double std, const char* who) {
   if (!(std >= 0)) fail("{}: expects std >= 0, but found std {}", who, std);
@@ -124,6 +129,7 @@ const auto normal_tensor_float_entry =
              require_floating(mean, "normal");
              return normal_p.with({mean.dtype(), generator}, mean, Tensor(std));
            })
+        .shown(Shown::as_function)
         .vjp("NormalBackward1", wrt(0, saves::nothing, no_gradient))
         .random()
         .out()
