@@ -1,5 +1,6 @@
 """backward and grad: what they accept, what runs, what is freed, how gradients accumulate."""
 
+import contextvars
 import threading
 import warnings
 
@@ -306,3 +307,27 @@ def test_hooks_see_the_state_of_the_caller():
     assert seen == [("MainThread", False)]
     x.exp().sum().backward(create_graph=False, retain_graph=True)
     assert len(seen) == 2
+
+
+def test_context_variables_of_the_caller_are_seen_by_hooks():
+    name, seen = contextvars.ContextVar("name", default="none"), []
+
+    def work(value):
+        x = ones()
+        x.register_hook(lambda g: seen.append(name.get()))
+        y = (x * 2).sum()
+        name.set(value)
+        y.backward()
+
+    for value in ("one", "two"):
+        thread = threading.Thread(target=contextvars.Context().run, args=(work, value))
+        thread.start()
+        thread.join()
+    assert seen == ["one", "two"] and name.get() == "none"
+
+
+def test_warnings_of_hooks_reach_the_caller():
+    x = ones()
+    x.register_hook(lambda g: warnings.warn("from a hook", UserWarning))
+    with pytest.warns(UserWarning, match="from a hook"):
+        x.sum().backward()

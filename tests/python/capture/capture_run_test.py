@@ -1,5 +1,6 @@
 """Calls of captured functions: modes, what is kept for the backward, hooks around them."""
 
+import contextvars
 import gc
 import weakref
 
@@ -168,6 +169,22 @@ def test_saved_tensors_are_freed_when_the_backward_ends():
     y, alive = alive_after(retain_graph=True)
     assert alive
     y.sum().backward()
+
+
+def test_context_variables_of_the_caller_are_seen_by_hooks_of_a_captured_call():
+    name, seen = contextvars.ContextVar("name", default="none"), []
+    compiled = fg.compile(lambda x: x.sin(), fullgraph=True)
+
+    def work(value):
+        x = leaf(3)
+        x.register_hook(lambda g: seen.append(name.get()))
+        y = compiled(x).sum()
+        name.set(value)
+        y.backward()
+
+    for value in ("one", "two"):
+        contextvars.Context().run(work, value)
+    assert seen == ["one", "two"] and versions_of(compiled) == 1
 
 
 def test_a_call_that_is_forgotten_frees_its_tensors():

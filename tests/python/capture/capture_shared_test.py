@@ -140,6 +140,21 @@ def test_a_call_that_shares_follows_one_that_does_not(layout):
         assert "shares memory" in compiled.compiled.refused
 
 
+@each_layout
+@pytest.mark.parametrize("write, expect", [(False, captured), (True, refused)])
+def test_other_arguments_stand_between_inputs_that_share_memory(layout, write, expect):
+    def body(name, x, factor, y, flag, *others):
+        if write:
+            x.add_(1)
+        return x.sum() * factor + y if flag and name == "add" else y
+
+    def make():
+        (x, y, *others), leaves = parts_of(layout, lambda: plain(6))()
+        return ["add", x, 3, y, True, *others], leaves
+
+    expect(body, make)
+
+
 def transpose_first(x, y):
     x.t_()
     return y * 2
