@@ -94,8 +94,8 @@ struct PythonBody {
   void* face() const { return function.face(); }
 };
 
-// What a Python compiler made of a graph: called with tensors, or with one list of them that it may
-// empty.
+// The callable that a Python compiler made of a graph: called with tensors, or with one list of
+// them that it may empty.
 struct PythonCallable {
   Held function;
   bool boxed;
@@ -172,7 +172,7 @@ std::vector<std::string> texts_of(const nb::object& list) {
   return texts;
 }
 
-// What a version is made of, as Python says it.
+// The arguments of a Version, converted from Python.
 struct VersionOf {
   PythonBody body;
   Tensors arguments;
@@ -241,7 +241,7 @@ PythonGraph python_graph(const ir::Graph& graph) {
   return {graph, std::make_shared<ir::Runner>(graph)};
 }
 
-// (title, graph) of everything that was made of a version.
+// (title, graph) of every graph of a version.
 nb::list graphs_of(Version& self) {
   nb::list result;
   for (compiler::Programs::CompiledGraph& made : self.programs().compiled_graphs()) {
@@ -250,7 +250,7 @@ nb::list graphs_of(Version& self) {
   return result;
 }
 
-// `versions`: (version, texts that say when Python uses it).
+// The report of explain(); `versions` are (version, texts that say when Python uses it).
 std::string explain(const nb::str& name, const nb::str& note, const nb::list& versions) {
   explain::Report report{terminal_text(bytes_of(name)), terminal_text(bytes_of(note))};
   for (nb::handle one : versions) {

@@ -1,4 +1,4 @@
-// Python custom functions: the context, which is the face of the node, and apply.
+// Python custom functions: the context, which is the Python wrapper of the node, and apply.
 #include "python/custom_node.h"
 
 #include "autograd/introspection.h"
@@ -248,7 +248,7 @@ class PythonForward final : public ir::Body {
     return outputs_;
   }
 
-  // What the caller gets: the tensors with their history, and what is no tensor as it was.
+  // The result for the caller: tensors with their history, other objects as they were.
   nb::object result() const {
     auto count = static_cast<Py_ssize_t>(outputs_.size());
     nb::object result = own(PyTuple_New(count));

@@ -248,7 +248,7 @@ const OverloadSet* find_overloads(std::string_view name) {
   return found == table().end() ? nullptr : &found->second;
 }
 
-// What the stubs are made of: (name, schema, documentation, has an in-place form, takes out=).
+// The table for make_stubs.py: (name, schema, documentation, has an in-place form, takes out=).
 static nb::list schemas() {
   nb::list all;
   for (const ir::FunctionInfo* info : ir::functions()) {
@@ -262,7 +262,7 @@ static const ir::FunctionInfo& info_of(const OverloadSet& set) {
   return *set.overloads.front().info;
 }
 
-// The names of a function, by the one in its schema; overloads are one function.
+// The Python names of all functions, by the name in the schema; overloads are one function.
 static nb::dict python_names() {
   static constexpr const char* kShown[] = {"everywhere", "as_function", "as_method", "in_nn",
                                            "nowhere"};
