@@ -32,7 +32,7 @@ class Training {
     step_ = from.step;
     curve_ = from.curve;
   }
-  // What a checkpoint holds, less the text.
+  // The contents of a checkpoint, less the text.
   Checkpoint checkpoint() const {
     Checkpoint result{config_, step_, default_generator().get_state()};
     result.state = trainer_.state();
@@ -94,7 +94,7 @@ void Training::step(TrainOutput& output) {
   output.progress({step_, config_.steps, loss, rate, rate > 0 ? left * each / rate : 0});
 }
 
-// What to train on which text, and where to.
+// A training to be done: its numbers, its text and its folder.
 struct Setup {
   Config config;
   Corpus corpus;
@@ -126,7 +126,7 @@ Setup setup_of(const TrainOptions& options) {
   return setup;
 }
 
-// Nobody's unfinished training goes without a word.
+// Warns before overwriting an unfinished training.
 std::string replaced_note(const std::string& path, const std::string& program) {
   try {
     Checkpoint old = load_checkpoint(path);

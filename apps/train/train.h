@@ -1,7 +1,7 @@
-// `foregrad train`: trains a character-level GPT on a text, compiled, and writes what came of it.
+// `foregrad train`: trains a character-level GPT on a text, compiled, and writes its results.
 //
-// What a training is depends on the numbers of train_config.h and on the text alone: threads, the
-// cache, interruptions and resuming change no bit of it.
+// The results depend on the numbers of train_config.h and on the text alone: threads, the cache,
+// interruptions and resuming change no bit of them.
 #pragma once
 
 #include <cstdint>

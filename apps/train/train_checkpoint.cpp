@@ -17,7 +17,7 @@ constexpr const char* kFormat = "foregrad train 1";
 constexpr const char *kLosses = "curve.losses", *kValidated = "curve.validation.losses",
                      *kValidatedAt = "curve.validation.steps";
 
-// Of all but itself.
+// The digest of all fields but itself.
 std::string digest_of(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
   Hasher hasher;
   for (const auto& [name, value] : metadata) {

@@ -19,7 +19,7 @@ struct Curve {
 
 struct Checkpoint {
   Config config;
-  int64_t step = 0;                   // those that were done
+  int64_t step = 0;                   // steps that were done
   PhiloxKey generator{};              // of dropout
   std::string text{}, text_digest{};  // no text: the documentation that comes with Foregrad
   std::string vocabulary{};           // its characters in order
@@ -29,7 +29,7 @@ struct Checkpoint {
 
 // The file is written whole or not at all.
 void save_checkpoint(const Checkpoint& checkpoint, const std::string& path);
-// An Error says what is wrong with it.
+// Loads a checkpoint; an Error says what is wrong with it.
 Checkpoint load_checkpoint(const std::string& path);
 // Refuses a text that the checkpoint was not trained on.
 void check_text(const Checkpoint& checkpoint, const Corpus& corpus, const std::string& path);

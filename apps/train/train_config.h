@@ -14,7 +14,7 @@ struct Config {
   int64_t warmup() const { return std::min<int64_t>(100, steps / 10); }
 };
 
-// Calls visit(name, member of Config, member of TrainOptions) for each of them.
+// Calls visit(name, member of Config, member of TrainOptions) for each of the numbers.
 template <class F>
 void each_number(const F& visit) {
   visit("layers", &Config::layers, &TrainOptions::layers);
@@ -28,13 +28,13 @@ void each_number(const F& visit) {
   visit("dropout", &Config::dropout, &TrainOptions::dropout);
 }
 
-// Those of the options, else the defaults. An Error says which is wrong.
+// The numbers of the options, else the defaults. An Error names a wrong one.
 Config config_of(const TrainOptions& options);
-// Those of a checkpoint that was written after `step` steps. Only the number of steps may differ,
-// and be larger than those that were done.
+// The numbers of a checkpoint that was written after `step` steps. Only the number of steps may
+// differ, and be larger than the steps that were done.
 Config resumed_config(const TrainOptions& options, const Config& checkpoint, int64_t step,
                       const std::string& path);
-// Of what only this process does: threads, how often a checkpoint is written.
+// Checks options that only this process uses: threads, how often a checkpoint is written.
 void check_process(const TrainOptions& options);
 
 nlohmann::ordered_json json_of(const Config& config);

@@ -140,7 +140,7 @@ Batch Batches::training(int64_t step) const {
 }
 
 std::vector<Batch> Batches::validation() const {
-  int64_t last = held_out() - config_.context - 1;  // where a window may begin
+  int64_t last = held_out() - config_.context - 1;  // the last start of a window
   int64_t count = std::min(kValidationBatches * config_.batch, last / config_.context + 1);
   std::vector<Batch> result;
   std::vector<int64_t> starts;

@@ -33,7 +33,7 @@ class Batches {
  public:
   Batches(const Corpus& corpus, const Config& config);
 
-  // A function of the seed and the step alone.
+  // The batch of a step: a function of the seed and the step alone.
   Batch training(int64_t step) const;
   // Windows all over the part that is held out.
   std::vector<Batch> validation() const;
@@ -44,7 +44,7 @@ class Batches {
 
   const std::vector<int32_t>& tokens_;  // of the corpus
   Config config_;
-  int64_t border_;  // where the part begins that is held out
+  int64_t border_;  // start of the part that is held out
 };
 
 }  // namespace fg::apps

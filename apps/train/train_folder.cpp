@@ -21,7 +21,7 @@ namespace {
   fail("train: the folder {} cannot be written to: {}; choose another with --out", path, why);
 }
 
-// What was being written when a training was killed.
+// Removes files that were being written when a training was killed.
 void remove_leftovers(const std::string& path) {
   std::error_code none;
   for (const auto& entry : fs::directory_iterator(path, none)) {

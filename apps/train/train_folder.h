@@ -7,13 +7,13 @@
 
 namespace fg::apps {
 
-// Made where it is missing; of one training at a time.
+// The folder of one training at a time; made where it is missing.
 class TrainFolder {
  public:
   explicit TrainFolder(std::string path);
   std::string file(const std::string& name) const { return path_ + "/" + name; }
   std::string checkpoint() const { return file("checkpoint.safetensors"); }
-  // A file that is there in full or not at all.
+  // Writes a file in full or not at all.
   void write(const std::string& name, const std::string& text) const;
 
  private:

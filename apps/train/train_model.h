@@ -1,4 +1,4 @@
-// The model of `foregrad train`, a GPT as in nanoGPT, and what trains it.
+// The model of `foregrad train`, a GPT as in nanoGPT, and its trainers.
 #pragma once
 
 #include <memory>
@@ -37,7 +37,7 @@ struct GptImpl : nn::Module {
 };
 FG_MODULE(Gpt);
 
-// What is compiled: the mean loss of a batch.
+// The function that is compiled: the mean loss of a batch.
 struct GptLoss {
   Gpt model;
   Tensor operator()(const Tensor& inputs, const Tensor& targets) const;
@@ -56,7 +56,7 @@ class Trainer {
   std::string explain() const { return step_.explain(); }
   Gpt& model() { return model_; }
 
-  // Parameters and what the optimiser keeps of each: "model.head.weight",
+  // Parameters and the optimiser's state of each: "model.head.weight",
   // "optimizer.head.weight.exp_avg". The state of dropout's numbers is that of default_generator().
   OrderedDict<Tensor> state() const;
   void load(const OrderedDict<Tensor>& state);

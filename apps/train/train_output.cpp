@@ -31,7 +31,7 @@ class ProgressLine {
     if (last) close();
     std::fflush(stdout);
   }
-  void close() {  // what follows begins a line
+  void close() {  // the next output begins a line
     if (open_) fmt::print("\n");
     open_ = false;
   }

@@ -1,4 +1,4 @@
-// What `foregrad train` says while it runs: text for people, or one JSON document per line.
+// Output of `foregrad train` while it runs: text for people, or one JSON document per line.
 #pragma once
 
 #include <memory>
@@ -8,14 +8,14 @@
 
 namespace fg::apps {
 
-// What is known before the first step.
+// Facts that are known before the first step.
 struct TrainFacts {
   Config config;
   std::string text;
   int64_t characters = 0, held_out = 0, vocabulary = 0, parameters = 0;
   int threads = 1;
   std::string resumed{};   // the checkpoint that it goes on from
-  int64_t step = 0;        // those that are done
+  int64_t step = 0;        // steps that are done
   std::string replaces{};  // a checkpoint of an unfinished training that will be overwritten
 };
 
@@ -29,9 +29,9 @@ struct Summary {
   int64_t step = 0, steps = 0;
   double loss = 0, validation = 0, seconds = 0, tokens_per_second = 0;
   std::string weights{};             // a digest of all parameters
-  std::string sample{};              // what the model writes
+  std::string sample{};              // text that the model writes
   std::vector<std::string> files{};  // that were written
-  std::vector<std::string> notes{};  // what could not be done, a sentence each
+  std::vector<std::string> notes{};  // failures, a sentence each
   std::string resume{};              // the command that goes on
 };
 

@@ -14,7 +14,7 @@ struct TrainReport {
   Start start;
 };
 
-// Adds what was written, and what could not be, to the summary.
+// Adds the written files, and notes on those that could not be written, to the summary.
 void write_report(const TrainFolder& folder, const TrainReport& report, Trainer& trainer,
                   Summary& summary);
 

@@ -1,19 +1,19 @@
-// How a training starts: what a first step costs eagerly, compiled, and from the cache.
+// The start of a training: the cost of a first step eagerly, compiled, and from the cache.
 #pragma once
 
 #include "apps/train/train_model.h"
 
 namespace fg::apps {
 
-// How the code of a step came to be: in milliseconds of capturing it and of what followed.
+// The origin of a step's code, with the milliseconds of capturing it and of what followed.
 struct Start {
   enum class How : uint8_t { found, compiled, uncached };
   How how = How::uncached;
   double milliseconds = 0;  // until the step could run
-  double saved = 0;         // what compiling what was found had taken
+  double saved = 0;         // milliseconds that compiling the found code had taken
 };
 
-// From its construction on.
+// Measures a start, from its construction on.
 class StartWatch {
  public:
   StartWatch();

@@ -26,7 +26,7 @@ bool has_new_layout(const Lifted& input) {
          !(inside.impl()->offset == before.impl()->offset);
 }
 
-// What a call says that cannot be repeated around a captured graph yet.
+// Refuses changes of an input that cannot be repeated around a captured graph yet.
 void check_input(const Lifted& input) {
   const Tensor& inside = input.inside;
   if (!(inside.impl()->storage == input.storage)) {
@@ -71,7 +71,7 @@ class Analysis {
       find_mutation(i);
       input_places_.emplace(trace_.inputs()[i].storage.get(), i);
     }
-    // What has a history first: what has none can be made of it.
+    // Outputs with a history come first: those without can be made of them.
     for (bool history : {true, false}) {
       for (const Tensor& output : outputs_) {
         if (output.defined() && has_history(output) == history) place(output);
@@ -144,7 +144,7 @@ class Analysis {
   // Fills in how an output is made: from the nearest output on its way, else from its base.
   void add_steps(const Tensors& way, Output& out) {
     size_t end = way.size() - 1;
-    bool all_before = out.of_input;  // what comes before the steps, that is
+    bool all_before = out.of_input;  // all so far came before the last write
     for (size_t i = 1; i < end && !out.of_output; i++) {
       auto found = output_places_.find(way[i].impl());
       if (found == output_places_.end()) continue;
@@ -191,7 +191,7 @@ class Analysis {
     auto found = result_places_.find(root.impl());
     return found == result_places_.end() ? std::nullopt : std::optional(found->second);
   }
-  // What an output is a view of; of a leaf that is itself a view, that leaf.
+  // The tensor that an output is a view of, or itself; a leaf that is a view stands for its base.
   Tensor base_of(const Tensor& output) const {
     if (!output.is_view()) return output;
     Tensor base = output._base();
@@ -303,7 +303,7 @@ class Analysis {
     void watch(const Tensor& tensor, bool* inner, bool from_here) {
       autograd::Edge edge = autograd::gradient_edge(tensor);
       watched[edge.node.get()].emplace_back(edge.input_nr, inner);
-      *inner |= has_hook(*edge.node, edge.input_nr);  // what comes after it is not seen outside
+      *inner |= has_hook(*edge.node, edge.input_nr);  // the caller does not see gradients behind it
       if (from_here) add(edge.node.get());
     }
     void follow(const autograd::Edge& edge) {
@@ -356,7 +356,7 @@ class Analysis {
     }
     return false;
   }
-  // An eager backward() would fail, also where what it computes is wanted by nobody.
+  // An eager backward() would fail, also where its gradients are not wanted.
   static void check_saved(const Node* given) {
     auto* node = const_cast<Node*>(given);
     for (size_t i = 0; i < node->saved_count(); i++) {

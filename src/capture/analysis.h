@@ -1,5 +1,5 @@
-// What a traced call means to its caller: which inputs were written, what the outputs share memory
-// and history with.
+// The meaning of a traced call to its caller: inputs that were written, and inputs and results with
+// which the outputs share memory and history.
 #pragma once
 
 #include "capture/trace.h"

@@ -118,7 +118,7 @@ class Nodes {
     for (size_t i = 0; i < nodes_.size(); i++) numbers_[nodes_[i]] = i;
   }
 
-  // What nodes saved is added to `saved`.
+  // The text of all nodes; values that they saved are added to `saved`.
   std::string text(ir::Ends& saved, std::string& unknown) {
     std::string out;
     for (const Function::Out& one : function_.outputs) {
@@ -155,7 +155,7 @@ class Nodes {
 
   bool print_node(std::string& out, const Node& node, ir::Ends& saved) const {
     const auto* op = dynamic_cast<const OpNode*>(&node);
-    out += op ? op->name() : "node";  // what a user calls his own says nothing
+    out += op ? op->name() : "node";  // a name that a user chose says nothing
     for (const autograd::Edge& edge : node.next_edges()) print_edge(out, edge);
     for (size_t i = 0; i < node.num_outputs(); i++) {
       const autograd::InputMetadata& info = node.input_metadata(i);
@@ -201,7 +201,7 @@ class Nodes {
   std::unordered_map<const Node*, size_t> inputs_, numbers_;
   std::unordered_set<const Node*> entries_;
   std::vector<const Node*> nodes_;
-  // The inputs and outputs that a memory is: who writes to those, writes to what was saved of it.
+  // Inputs and outputs that show a memory: a write to them is a write to what was saved of it.
   std::unordered_map<const Storage*, std::string> shown_as_;
 };
 
@@ -244,7 +244,7 @@ std::string digest_of(const Tensor& constant) {
   return hex(digest({static_cast<const char*>(whole.data_ptr()), bytes}));
 }
 
-// Where code of a primitive is that is none of this library's; null: there is none.
+// The address of code of a primitive that is outside of this library; null: there is none.
 const void* foreign_code(const ir::PrimitiveInfo& primitive) {
   const void* parts[] = {reinterpret_cast<const void*>(primitive.formula),
                          reinterpret_cast<const void*>(primitive.evaluate),

@@ -1,5 +1,5 @@
-// What decides the code that is made of a captured function, as text: equal texts, equal code.
-// Nothing in it depends on names, addresses, lines of the user, or on what else was traced.
+// The identity of a captured function: all that decides its code, as text. Equal texts, equal code.
+// Nothing in it depends on names, addresses, lines of the user, or on other traced operations.
 #pragma once
 
 #include "capture/function.h"
@@ -25,15 +25,15 @@ AnonymousGraph anonymous(ir::Graph graph);
 
 struct Identity {
   AnonymousGraph graph;  // the forward and what nodes saved of it, values numbered anew
-  std::string outputs;   // what outputs are to the caller
+  std::string outputs;   // the meaning of outputs to the caller
   std::string gradient;  // the nodes of autograd behind the outputs
-  // Why the nodes do not say what the gradient is: it runs code of the user. Empty: they do.
+  // The reason why nodes do not identify the gradient: it runs code of the user. Empty: they do.
   std::string unknown;
   Lines lines;  // of `graph`
 };
 
-// Of a function whose trace still knows the tensors from outside. `record`: with its gradient.
-// `known`: values that its calls are given beside the inputs.
+// Identifies a function whose trace still knows the tensors from outside. `record`: with its
+// gradient. `known`: values that its calls are given beside the inputs.
 Identity identify(const Function& function, bool record, const std::vector<ir::ValueId>& known);
 
 }  // namespace fg::capture

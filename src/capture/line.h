@@ -1,4 +1,4 @@
-// Where captured code of C++ comes from: operations that run while a Line is alive name it.
+// The line of C++ that captured code comes from: operations name the innermost Line alive.
 //
 //   fg::capture::Line here;  // this file and line
 #pragma once

@@ -1,6 +1,6 @@
 // A map from pointers to values that only grows. Values lie one after another in the order in which
-// they came, and places in an array of their own: large programs are captured as fast as small
-// ones, which with the nodes of std::unordered_map, all over the memory, they are not.
+// they came, their places in an array of their own: large programs are captured as fast as small
+// ones. The nodes of std::unordered_map lie all over the memory, which is slow for large programs.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class PointerTable {
   }
 
  private:
-  // Where a key is, or would be.
+  // The slot of a key, or the free one that it would get.
   size_t slot_of(const T* key) const {
     size_t mask = slots_.size() - 1;
     size_t at = (reinterpret_cast<uintptr_t>(key) * 0x9E3779B97F4A7C15 >> 20) & mask;

@@ -58,7 +58,7 @@ std::unique_ptr<Trace> trace(const Body& body, const Tensors& arguments,
   }
   refuse_hooked(*result);
   analyse(*result, outputs);
-  tracer.on_source = {};  // what follows runs in no line of the user
+  tracer.on_source = {};  // later operations run in no line of the user
   return result;
 }
 

@@ -1,5 +1,5 @@
-// One run of a function under the tracer, and what it says about the call: which inputs were
-// written, what the outputs share memory with, which of them gradients flow through.
+// One run of a function under the tracer, and its meaning for the call: written inputs, memory that
+// outputs share, outputs that gradients flow through.
 #pragma once
 
 #include "capture/tracer.h"
@@ -9,7 +9,7 @@ namespace fg::capture {
 
 using Body = Callback<Tensors(const Tensors& arguments)>;
 
-// What stands in the way of capturing a function. The function itself may be fine: it can run
+// Ends a capture with the reason against it. The function itself may be fine: it can run
 // eagerly.
 [[noreturn]] void refuse(const std::string& why);
 
@@ -36,10 +36,10 @@ struct Result {
   bool differentiable;
   bool inner;  // another output is computed from it
   bool fresh;  // memory of its own, not that of an input or of another result
-  // A view to autograd of an input or result, but not one that can be made again.
+  // Set if autograd sees a view of an input or result, but one that cannot be made again.
   std::optional<size_t> view_of_input{}, view_of_result{};
   autograd::ViewOrigin origin{};
-  // No value of the graph: a part of the memory of an input or of another result, without history.
+  // Set if it is no value of the graph: a part of an input's or result's memory, without history.
   struct Part {
     bool of_input;
     size_t of;
@@ -47,7 +47,7 @@ struct Result {
     Dim offset;  // from the first element of the whole
   };
   std::optional<Part> part{};
-  // Which of the counters of versions beside those of memories it has (x.data), and its state.
+  // The place of its own version counter (x.data), beside the counters of memories, and its count.
   std::optional<size_t> counter{};
   uint32_t count = 0;
 };
@@ -57,15 +57,15 @@ struct Step {
   ir::ParamsRef params;
 };
 
-// How the caller gets an output: an input or a result itself, or a view of one.
+// An output as the caller gets it: an input or a result itself, or a view of one.
 struct Output {
   bool defined = true, of_input = false;
-  size_t of = 0;            // which input or result
+  size_t of = 0;            // place of the input or result
   std::vector<Step> steps;  // none: it is that very tensor
   bool retains_grad = false;
-  bool recorded = false;              // in which mode the views are made
-  autograd::ViewOrigin origin{};      // of the last of them
-  size_t steps_before = 0;            // how many of them were made before the last write
+  bool recorded = false;              // whether the views are made in grad mode
+  autograd::ViewOrigin origin{};      // of the last step
+  size_t steps_before = 0;            // number of steps made before the last write
   std::optional<size_t> of_output{};  // the steps begin at another output
   bool inner = false;                 // another output is computed from this view
   std::optional<size_t> same_as{};    // the very tensor of an earlier output
@@ -88,10 +88,10 @@ struct TraceOptions {
   OnLift on_lift{};                  // default: any tensor, no name
   Callback<std::string()> on_source{};
 };
-// Whether someone else waits for the gradient of a tensor.
+// Whether hooks of the caller wait for the gradient of a tensor.
 bool has_caller_hooks(const Tensor& tensor);
 
-// Calls `body` once with tensors that stand for the arguments. Each argument is another tensor.
+// Calls `body` once with tensors that stand for the arguments. The arguments are different tensors.
 std::unique_ptr<Trace> trace(const Body& body, const Tensors& arguments,
                              const TraceOptions& options = {});
 

@@ -1,6 +1,6 @@
-// The tracer: sees every primitive in the place of the kernels and writes it down. Tensors have
-// sizes but no values meanwhile. Writing is made functional here: a storage has a current value, a
-// write gives it a new one, and a view that is read after a write is cut out of the new value.
+// The tracer: sees every primitive in the place of the kernels and writes it down. Tensors are
+// abstract meanwhile. Writes are functionalised here: a storage has a current value, a write gives
+// it a new one, and a view that is read after a write is cut out of the new value.
 #pragma once
 
 #include <deque>
@@ -15,21 +15,21 @@
 
 namespace fg::capture {
 
-// How a view was made, so that it can be made again of a real tensor.
+// The step that made a view, kept so that it can be made again of a real tensor.
 struct ViewStep {
   Tensor of;
   const ir::PrimitiveInfo* primitive;
   ir::ParamsRef params;
   Dims sizes, strides;        // of the view when it was made
-  Dims of_sizes, of_strides;  // and of what it is a view of
+  Dims of_sizes, of_strides;  // and of the tensor that it is a view of
   uint32_t version;           // of the memory
 };
 
-// A tensor of the caller and what stands for it while the function is traced.
+// A tensor of the caller, and the tensors that stand for it while the function is traced.
 struct Lifted {
   Tensor real;
-  Tensor leaf;                // where its gradient arrives
-  Tensor inside;              // what the function sees; not the leaf if `real` is none
+  Tensor leaf;                // gets the gradient
+  Tensor inside;              // seen by the function; not the leaf if `real` is none
   Ref<autograd::Node> entry;  // then the first node of its history
   Ref<Storage> storage;       // of `inside`, unless the function replaces it
   ir::ValueId value;
@@ -53,11 +53,11 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
   Tracer& operator=(const Tracer&) = delete;
   // All that was traced, in order; graphs are cut out of it.
   ir::Graph graph;
-  // Says which input a tensor that the function reached by itself becomes, or refuses it.
+  // Chooses the input for a tensor that the function reached by itself, or refuses it.
   OnLift on_lift;
   // The user's line that is running; none: unknown.
   Callback<std::string()> on_source;
-  bool backward = false;      // what is traced now belongs to the backward
+  bool backward = false;      // operations traced now belong to the backward
   bool ran_backward = false;  // the function itself computed gradients
 
   // A new input that looks like `like`. It is no leaf when `like` is none.
@@ -67,11 +67,11 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
   const std::vector<Lifted>& lifted() const { return lifted_; }
   // Lets go of the tensors from outside.
   void forget_outside();
-  // The inputs of a later call: a backward that is traced for it may meet them.
+  // Takes the inputs of a later call: a backward that is traced for it may meet them.
   void meet(const Tensors& inputs);
 
-  // From now on the storage of a tensor is memory that nothing else has: what is an input, a view
-  // or one of `others` is copied.
+  // Gives the storage of a tensor memory that nothing else has: its value is copied if it is an
+  // input, a view or one of `others`.
   void settle(const Tensor& tensor, std::unordered_set<ir::ValueId>& others);
   // The value that a tensor holds now.
   ir::ValueId read(const Tensor& tensor);
@@ -105,11 +105,11 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
   void symbol_asked(uint32_t symbol) override;
   void reshaping(const Tensor& self, const Tensor& view) override;
   void unpacked(const Tensor& saved) override;
-  // The memory of all that a backward read of what was saved for it, or that it reached by itself.
+  // Memory that a backward read: of values saved for it, or of tensors that it reached by itself.
   std::unordered_set<const Storage*> read_back;
 
-  // Memory that was there before a backward, or is given to it, and that it reached by itself: it
-  // reads the elements of when it runs, and what it writes is written each time.
+  // Memory that a backward did not make and that it reached by itself. It reads the elements of the
+  // time when it runs, and its writes happen at every run.
   struct Touched {
     Tensor base;
     std::optional<size_t> input{};     // of the function; none: a gradient that comes
@@ -132,7 +132,7 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
   struct GeometryHash {
     size_t operator()(const Geometry& geometry) const;
   };
-  // What a storage holds.
+  // The contents of a storage.
   struct Memory {
     Memory() = default;
     Memory(const Tensor& base, ir::ValueId value)
@@ -161,8 +161,8 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
     }
   };
   Memory& memory_of(const Tensor& tensor);
-  // A backward reads or writes memory, or changes a tensor, that may not be its own; or it draws
-  // random numbers, which are others each time.
+  // Called when a backward reads or writes memory, or changes a tensor, that may not be its own;
+  // or when it draws random numbers, which differ each time.
   void note_read(const Storage* storage, Memory& memory);
   void note_write(const Tensor& self, Memory& memory);
   void note_change(const Tensor& tensor, const char* what, bool of_memory);
@@ -188,13 +188,13 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
   std::unordered_map<uint64_t, uint32_t> lines_;  // of nodes, by sequence number
   PointerTable<Storage, Memory> memories_;
   std::vector<Lifted> lifted_;
-  // By tensor, and by storage, from outside.
+  // Tensors that stand for those from outside, by tensor and by storage.
   std::unordered_map<const TensorImpl*, std::pair<Tensor, Tensor>> inside_;
   std::unordered_map<const Storage*, Tensor> inside_storage_;
   std::unordered_map<const VersionCounter*, Ref<VersionCounter>> inside_counters_;
   std::unordered_map<const TensorImpl*, std::pair<Tensor, ViewStep>> steps_;
   std::unordered_map<std::string, uint32_t> sources_;
-  Tensors symbols_;  // what stands for numbers of unknown value
+  Tensors symbols_;  // stand for numbers of unknown value
   BackwardScope* scope_ = nullptr;
   std::unordered_set<const Storage*> all_read_;  // by the last backward, of what is not its own
 };
@@ -206,11 +206,11 @@ class Tracer::BackwardScope {
   BackwardScope(const BackwardScope&) = delete;
   BackwardScope& operator=(const BackwardScope&) = delete;
 
-  // A tensor that was there before.
+  // Notes a tensor that was there before the backward.
   void know(const Tensor& tensor) {
     if (tensor.defined()) known_.insert(tensor.impl());
   }
-  // All that was touched. Refuses once more where the user's code caught a refusal.
+  // Returns all touched memory. Refuses once more where the user's code caught a refusal.
   std::vector<Touched> finish();
 
  private:
@@ -236,12 +236,12 @@ class Tracer::BackwardScope {
   std::string refused_;
 };
 
-// The value of a number is asked for that is an argument, or was computed from some.
+// Thrown when code asks for the value of a number that is an argument or depends on arguments.
 class NumberAsked : public Error {
  public:
   using Error::Error;
 };
-// Those arguments, of this thread since they were last taken.
+// Arguments whose values this thread asked for since they were last taken.
 const std::vector<size_t>& asked_inputs();
 std::vector<size_t> take_asked_inputs();
 

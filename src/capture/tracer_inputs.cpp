@@ -25,7 +25,7 @@ Tensor abstract_like(const Tensor& tensor) {
   return result;
 }
 
-// Where the gradient of a non-leaf argument leaves the function.
+// The node through which the gradient of a non-leaf argument leaves the function.
 class ArgumentNode : public autograd::Node {
  public:
   explicit ArgumentNode(const Tensor& input) {

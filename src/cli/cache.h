@@ -8,7 +8,7 @@ namespace fg::cli {
 
 struct CacheOptions {
   bool json = false;
-  bool remove = false;             // verify: what is refused goes
+  bool remove = false;             // verify: deletes refused entries
   std::string shared_key;          // --key
   std::string size;                // gc: the limit, as FOREGRAD_CACHE_SIZE has it
   size_t count = 20;               // why: how many lookups

@@ -1,5 +1,5 @@
-// What the subcommands of `foregrad cache` have in common: the store of this user, keys by the
-// first digits of their digests, sizes and times for people.
+// Helpers of the subcommands of `foregrad cache`: the store of this user, keys by the first digits
+// of their digests, sizes and times for people.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct StoredEntry {
 };
 StoredEntry read_entry(const cache::LocalStore& store, const cache::StoredFile& file);
 
-// The entries of the one key whose digest begins so, as git finds a commit.
+// The entries of the one key whose digest begins with `prefix`, as git finds a commit.
 std::vector<StoredEntry> entries_of(const cache::LocalStore& store, const std::string& prefix);
 
 std::string short_key(const std::string& key);

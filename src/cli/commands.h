@@ -1,4 +1,4 @@
-// What the subcommands of `foregrad` print: text for people, or one JSON document.
+// Subcommands of `foregrad` that print: text for people, or one JSON document.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// From kernels to callable functions. The generator itself (LLVM, lld) is a library of its own,
-// opened when something is compiled for the first time: who only runs eagerly never loads it.
+// Builds callable functions from kernels. The generator itself (LLVM, lld) is a library of its own,
+// opened when something is compiled for the first time: an eager program never loads it.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@ struct NamedKernel {
 using LoopFunction = void (*)(char* const* operands, int64_t begin, int64_t end,
                               const void* const* services);
 
-// What emitted code calls, see Service.
+// Functions that emitted code calls, see Service.
 extern const void* const services[];
 
-// Loaded code; closed with the last one who holds it.
+// Loaded code; its destructor closes it.
 class Library {
  public:
   explicit Library(const std::string& bytes, CodeFile file = CodeFile::memory);
@@ -34,8 +34,8 @@ class Library {
   void* handle_;
 };
 
-// For the end of a program: waits for what other threads compile, for a while. Those that come
-// later get an Error; this thread may go on.
+// Ends compiling with the program: waits a while for compilations of other threads. Later ones get
+// an Error; this thread may go on.
 void end_compiling();
 
 // The bytes of a shared object with one function per kernel. An error if there is no generator.

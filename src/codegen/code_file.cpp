@@ -56,8 +56,8 @@ bool same(int a, int b) {
          first.st_ino == second.st_ino;
 }
 
-// Whether a new file of the folder has these bytes, nobody can write them, and the path leads to
-// it.
+// Whether a new file of the folder holds these bytes, is read-only, and is the one that the path
+// leads to.
 bool fill(const Scratch& folder, const std::string& name, const std::string& bytes) {
   errno = EIO;  // of what fails without a reason of the system's
   Descriptor written =

@@ -1,4 +1,4 @@
-// Compiled code as a file that the system's loader takes: nobody else may change its bytes.
+// Compiled code as a file that the system's loader takes; no other process may change its bytes.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ enum class CodeFile {
   temporary  // in a folder of ours, gone as soon as it is loaded
 };
 
-// The loader's handle of these bytes. What cannot be loaded from memory is loaded from a temporary
-// file; `first` is for tests.
+// The loader's handle of these bytes. Code that cannot be loaded from memory is loaded from a
+// temporary file; `first` is for tests.
 void* load_code(const std::string& bytes, CodeFile first = CodeFile::memory);
 
 }  // namespace fg::codegen

@@ -187,7 +187,7 @@ void Executable::add_reductions(const Group& group, const Loop& loop, Step& step
   }
 }
 
-// What it computes and how much, for people.
+// Names the operations of a group and their sizes, for people.
 std::string Executable::name_of(const Group& group) const {
   std::string out;
   for (uint32_t index : group.operations) {

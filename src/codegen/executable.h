@@ -18,10 +18,10 @@ struct TileT;
 
 class Executable {
  public:
-  // Compiles the loops. A listing is filled with what the code does.
+  // Compiles the loops. A listing is filled with steps, kernels and memory.
   explicit Executable(schedule::Schedule schedule, Listing* listing = nullptr);
-  // What stored() gave, and the code with it: runs as the one that was stored, and has of the graph
-  // only what that takes. An error if it is not whole.
+  // Loads the bytes of stored() and their code: runs as the one that was stored, and has only those
+  // parts of the graph that a run takes. An error if the bytes are not whole.
   Executable(std::string_view stored, std::string_view object);
   const ir::Graph& graph() const { return graph_; }
   // Errors name these lines of the user instead of those that it was compiled from.
@@ -33,7 +33,7 @@ class Executable {
   Tensors run(Tensors inputs) const;
 
   int64_t memory_bytes() const { return memory_.bytes; }
-  // Of a call that is handed the only references to the graph's consumable inputs.
+  // The same for a call that is handed the only references to the graph's consumable inputs.
   int64_t consuming_bytes() const { return consuming_ ? consuming_->bytes : memory_.bytes; }
   size_t step_count() const { return steps_.size(); }
   size_t loop_count() const { return loops_; }      // that are run, several in one step or not
@@ -55,15 +55,15 @@ class Executable {
     struct Reduction {
       const ir::PrimitiveInfo* primitive;
       ir::ValueId output;
-      DType dtype;  // of what the blocks give
+      DType dtype;  // of the results of blocks
       int64_t rows, blocks, count;
     };
     std::vector<Reduction> reductions{};  // of a loop: the last operands
-    std::vector<Step> members{};          // what runs by tiles
+    std::vector<Step> members{};          // steps that run by tiles
     schedule::Tile tile{};
   };
-  class Call;    // what one run needs
-  class Reader;  // of what was stored
+  class Call;    // the state of one run
+  class Reader;  // of stored bytes
 
   class StepMaker;
   std::unique_ptr<format::StepT> packed(const Step& step) const;
@@ -81,7 +81,7 @@ class Executable {
   std::optional<schedule::MemoryPlan> consuming_;  // with values in the memory of inputs
   std::vector<Step> steps_;
   std::vector<ir::ValueId> kept_;  // computed values that outputs show
-  std::vector<std::pair<ir::ValueId, ir::ValueId>> overwritten_;  // in the memory of: an input
+  std::vector<std::pair<ir::ValueId, ir::ValueId>> overwritten_;  // value, the input it overwrites
   std::vector<std::pair<ir::ValueId, Tensor>> constants_;
   std::string object_;
   std::unique_ptr<Library> library_;

@@ -1,4 +1,4 @@
-// One run of an executable: where its values are, and its steps on them.
+// One run of an executable: the memory of its values, and its steps on them.
 #pragma once
 
 #include "codegen/executable.h"
@@ -17,7 +17,7 @@ class Executable::Call {
   bool may_consume() const;
   void set(ir::ValueId value, Tensor tensor);
   char* address(ir::ValueId value) const;
-  // The value as kernels want it; what is in the block, or seen through a view, is made for them.
+  // The value as a tensor for kernels; made for them if it is in the arena or seen through a view.
   Tensor tensor(ir::ValueId value) const;
   void find_pointers(const Step::Part& part, char** pointers) const;
 

@@ -18,7 +18,7 @@ using schedule::Place;
 
 namespace {
 
-// Nobody but who has this reference can see the memory.
+// Whether this reference is the only one that can see the memory.
 bool is_alone(const Tensor& tensor) {
   if (!tensor.defined() || tensor.use_count() > 1 || tensor.impl()->face) return false;
   const Storage& storage = *tensor.impl()->storage;

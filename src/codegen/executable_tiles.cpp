@@ -1,5 +1,5 @@
 // Steps that run by tiles: each thread takes some rows through all members of a step, with memory
-// of its own for what nobody else reads.
+// of its own for values that no other step reads.
 #include <algorithm>
 
 #include "base/pool.h"
@@ -46,7 +46,7 @@ struct Shifted {
 
 }  // namespace
 
-// What one thread needs to take rows through a step.
+// The state of one thread that takes rows through a step.
 class Executable::Call::TileRun {
  public:
   TileRun(const Call& call, const Step& step)
@@ -157,7 +157,7 @@ class Executable::Call::TileRun {
       member.outputs.push_back(add_rows(member, reduction.output));
     }
   }
-  // What the blocks of the rows give.
+  // Adds the results of the blocks of a tile's rows.
   Shifted add_blocks(Member& member, const Step::Reduction& reduction, size_t operand) {
     int64_t per_row = reduction.rows / tile_.rows;
     Tensor blocks = empty_tensor({tile_.height * per_row, reduction.blocks}, reduction.dtype);

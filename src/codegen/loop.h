@@ -1,5 +1,5 @@
-// A loop nest: what a group of elementwise operations computes for every index. Sizes and strides
-// are numbers; views and broadcasts are strides. The emitter makes one function of it.
+// A loop nest: the computation of a group of elementwise operations for every index. Sizes and
+// strides are numbers; views and broadcasts are strides. The emitter makes one function of it.
 #pragma once
 
 #include <span>
@@ -21,7 +21,7 @@ struct LoopOperand {
 
 struct LoopKernel {
   std::vector<int64_t> sizes;         // of the loops, outer to inner; see is_flat
-  std::vector<LoopOperand> operands;  // what is read, then what is written
+  std::vector<LoopOperand> operands;  // those that are read, then those that are written
   size_t inputs = 0;
   ir::Program program;
   // The last operands are written block by block: each block of the elements becomes one number.
@@ -46,14 +46,14 @@ struct Loop {
 };
 
 const char* name(ir::Combine combine);
-// Two elements of a reduction made one, and what changes nothing.
+// Two elements of a reduction made one, and the neutral element.
 ir::Expr combined(ir::Combine combine, const ir::Expr& a, const ir::Expr& b);
 ir::Expr identity_of(ir::Combine combine, DType dtype);
 
-// What a loop must know of the graph around it, per value.
+// Facts about the graph around a loop, per value.
 struct Surroundings {
   const ir::Graph& graph;
-  std::vector<bool> stored{};              // something outside of the loop that makes it reads it
+  std::vector<bool> stored{};              // read outside of the loop that makes it
   std::vector<const Tensor*> constants{};  // null where it is none
 };
 Loop make_loop(const Surroundings& around, const schedule::Group& group);

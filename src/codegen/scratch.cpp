@@ -36,8 +36,8 @@ bool has_name(int parent, const std::string& name, int folder) {
          named.st_ino == opened.st_ino;
 }
 
-// A folder that nobody has locked is of a process that is no more: the system gives the locks of
-// the dead away, and asks for no process number that another one may have by now.
+// A folder without a lock belonged to a process that has ended: the system releases its locks. A
+// process number would not do: another process may have it by now.
 void remove_stale(int parent) {
   for (const std::string& name : names_in(parent)) {
     if (!is_name_of_ours(name)) continue;
@@ -61,7 +61,7 @@ bool Scratch::make(const std::string& name) {
   if (!made) return false;
   errno = EAGAIN;
   if (!is_of_this_user(made.number())) return false;
-  // A file system without locks has nobody who removes stale folders either.
+  // A file system without locks has no process that removes stale folders either.
   if (flock(made.number(), LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return false;
   if (!has_name(parent_.number(), name, made.number())) return false;
   folder_ = std::move(made);

@@ -1,5 +1,5 @@
-// A folder of this process in the temporary folder, for what a file needs a path for. It goes with
-// the object; one that a killed process left is removed by the next process that makes one.
+// A folder of this process in the temporary folder, for files that need a path. It goes with the
+// object; a folder that a killed process left is removed by the next process that makes one.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// Executables as bytes and back. Who wrote the bytes is checked by the cache; here, that they are
-// whole and lead to nothing that is not there.
+// Executables as bytes and back. The cache checks the origin of the bytes; this file checks that
+// they are whole and lead to nothing that is not there.
 #include <cstring>
 #include <unordered_map>
 

@@ -1,4 +1,4 @@
-// What makes something that runs of a graph.
+// Backends: turn a graph into a callable.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ using Backend = Callback<GraphCallable(const ir::Graph& graph)>;
 
 // Runs a graph with the eager kernels.
 GraphCallable interpret(const ir::Graph& graph);
-// Native code, with the same bits. An error where it cannot be made.
+// Runs a graph as native code, with the same bits. An Error where that cannot be made.
 GraphCallable compile_native(const ir::Graph& graph);
-// What FOREGRAD_BACKEND says. Where native code cannot be made the graph is interpreted, which is
-// counted, and warned about once per reason.
+// Compiles as FOREGRAD_BACKEND says. A graph for which no native code can be made is interpreted:
+// that is counted, and warned about once per reason.
 GraphCallable compile_default(const ir::Graph& graph);
-// The same, or with `native` compile_native; what was made is put into `code`, unless the graph is
+// The same, or with `native` compile_native; puts the executable into `code`, unless the graph is
 // interpreted.
 using Code = std::shared_ptr<const codegen::Executable>;
 GraphCallable compile_keeping(const ir::Graph& graph, Code& code, bool native);

@@ -1,11 +1,11 @@
-// fg::compile: a callable that captures itself on its first call and then runs what it captured.
+// fg::compile: a callable that captures itself on its first call and then runs the captured code.
 //
 //   auto step = fg::compile([](const Tensor& x, const Tensor& w) { return (x.mm(w)).tanh(); });
 //   Tensor y = step(x, w);   // captured; further calls of that kind run the captured code
 //
 // Arguments are read again at every call, and so are the parameters() of the callable and of
-// arguments; their capture_key() is part of what decides which captured code fits. Anything else
-// that the callable holds is fixed when it is captured; CompileOptions::check finds what changed.
+// arguments; their capture_key() is a part of the key of a version. Anything else that the callable
+// holds is fixed when it is captured; CompileOptions::check finds changes of it.
 #pragma once
 
 #include <memory>
@@ -16,8 +16,8 @@
 namespace fg {
 
 struct CompileOptions {
-  bool fullgraph = false;  // what cannot be captured is an error; otherwise it runs eagerly
-  bool check = false;      // captures every call again and reports what differs
+  bool fullgraph = false;  // a refused capture is an error; otherwise the function runs eagerly
+  bool check = false;      // captures every call again and reports differences
   std::string name = "a compiled function";
 };
 
@@ -33,21 +33,21 @@ using FlatBody = Callback<FlatResult(const Tensors& arguments)>;
 // The versions of one function. Thread-safe.
 class Versions;
 struct ProgramOptions;
-// `holds_state`: the callable has something in it that nothing here can look into.
+// `holds_state`: the callable has members, such as captured variables, that are not looked into.
 std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state = false);
 std::shared_ptr<Versions> make_versions(CompileOptions options, ProgramOptions programs);
-// Runs `body` as captured code. `key`: what else decides what the call does; `parameters`: what the
-// callable reads anew at every call. Nothing: it cannot be captured, call it eagerly.
+// Runs `body` as captured code. `key`: all beside tensors that decides the version; `parameters`:
+// tensors that the callable reads anew at every call. Nothing: not captured, call it eagerly.
 std::optional<FlatResult> call_version(Versions& versions, const std::string& key,
                                        const Tensors& arguments, const Tensors& parameters,
                                        const FlatBody& body);
 
-// The digest under which the cache has what such a call runs; compiles nothing. Nothing: try again,
-// numbers are constants from now on.
+// The digest under which the cache has the code of such a call; compiles nothing. Nothing: try
+// again, numbers are constants from now on.
 std::optional<std::string> cache_key(Versions& versions, const Tensors& arguments,
                                      const Tensors& parameters, const FlatBody& body);
 
-// A page of HTML: what was compiled, and where its time and memory go.
+// A page of HTML about the compiled versions: their graphs, kernels, time and memory.
 std::string explain(Versions& versions);
 
 // Whether the function asked for the value of a number that was to be an input.
@@ -83,15 +83,15 @@ class CompiledFunction {
   }
 
   // The key of the cache under which a call with these arguments keeps and finds its forward, as
-  // `foregrad cache ls` shows it. Traces the function and compiles nothing; an Error says why what
-  // is not cached is not.
+  // `foregrad cache ls` shows it. Traces the function and compiles nothing; an Error says why a
+  // function is not cached.
   template <class... Args>
   std::string cache_key(const Args&... args) const {
     return with_numbers([&](const auto&... given) { return key_of(given...); }, args...);
   }
 
-  // A page of HTML about all versions there are: what was compiled, and where its time and memory
-  // go. Takes about as long as compiling them did.
+  // A page of HTML about all versions there are: their graphs, kernels, time and memory. Takes
+  // about as long as compiling them did.
   std::string explain() const { return compiler::explain(*versions_); }
 
  private:

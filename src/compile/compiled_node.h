@@ -20,15 +20,15 @@ class CompiledNode : public autograd::Node {
   autograd::SavedValue* saved_value(size_t i) override { return &saved_[i]; }
   std::string saved_name(size_t) const override { return "tensors"; }
 
-  // After the forward: what it kept, beside the inputs.
+  // Keeps values of the forward, beside the inputs; called after it ran.
   void expect(size_t count) { saved_.reserve(count); }
   void keep(const Tensor& value, bool output) { saved_.emplace_back(value, output); }
-  // From now on a write to one of these is an error of a backward for which eager code would have
-  // saved it, whatever was kept in fact. Inputs are watched, except for those that the call wrote.
+  // Watches versions: a later write is an error of every backward for which eager code would have
+  // saved the tensor, kept here or not. Inputs that the call itself wrote are not watched.
   void watch_input(size_t i, const Tensor& input);
   void watch_outputs(const Tensors& outputs, const std::vector<size_t>& which);
-  // Asked before every run, where code of the user may read more than tensors: the number of the
-  // state in which those things are now. A backward is traced for each.
+  // Takes the function that numbers the state of all that code of the user reads beside tensors. It
+  // is asked before every run; a backward is traced for each state.
   void ask_state(Callback<size_t()> state) { state_ = std::move(state); }
   // An input that code of the user reaches in the backward, as the caller has it.
   void hold_live(size_t i, Tensor input) { live_.emplace_back(i, std::move(input)); }
@@ -42,7 +42,7 @@ class CompiledNode : public autograd::Node {
   void check_version(const autograd::SavedValue& value) const;
   void check_all_versions(const capture::Tangents& kinds) const;
   void check_hooks_of_first() const;
-  // `given` are the gradients that come, as the engine has them, where a backward may write there.
+  // `given`: the incoming gradients as the engine has them, for a backward that writes to them.
   Tensors run(const Request& request, Tensors tangents, const Tensors& given);
   const Tensor& live(size_t input) const;
   Tensors targets_of(const Backward& backward, const Tensors& given) const;
@@ -53,11 +53,11 @@ class CompiledNode : public autograd::Node {
   Ref<Programs> programs_;
   Tensors seeds_;
   Callback<size_t()> state_;
-  std::vector<autograd::SavedValue> saved_, saved_inputs_;  // of the inputs those that are needed
+  std::vector<autograd::SavedValue> saved_, saved_inputs_;  // inputs: only those needed
   std::map<size_t, autograd::SavedValue> watched_;          // inputs, then outputs
   std::vector<std::pair<size_t, Tensor>> live_;
-  // Of a call of a gradient: the node of the call that it is the gradient of, and the outputs of
-  // that one which an eager second derivative goes through.
+  // Set in a call of a gradient: the node of the call that is differentiated, and those of its
+  // outputs through which an eager second derivative goes.
   Ref<Node> first_;
   std::vector<uint32_t> through_;
   bool released_ = false;

@@ -1,4 +1,4 @@
-// How often functions were captured, ran as captured code, or eagerly and why.
+// Counters of captures, of calls of captured code, and of eager calls with their reasons.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ void reset_counters();
 void count_capture();
 void count_seconds(double seconds);
 void count_call();
-// A call that ran eagerly; a reason that is new is worth a warning: true.
+// Counts a call that ran eagerly. True: the reason is new, and worth a warning.
 bool count_eager(const std::string& reason);
 bool count_interpreted(const std::string& reason);
 

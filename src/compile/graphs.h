@@ -12,10 +12,10 @@ namespace fg {
 namespace capture {
 
 using TensorFunction = Callback<Tensors(const Tensors& arguments)>;
-// The forward as a graph: arguments and what the function reached in, written inputs and results
-// out.
+// The forward as a graph. Inputs: the arguments, then tensors that the function reached by itself.
+// Outputs: new elements of written inputs, then the results.
 ir::Graph forward(const TensorFunction& function, const Tensors& arguments);
-// Forward and backward as one graph: tangents in as well, a gradient per input out as well.
+// Forward and backward as one graph: tangents are inputs too, a gradient per input an output too.
 ir::Graph joint(const TensorFunction& function, const Tensors& arguments);
 
 }  // namespace capture
@@ -25,7 +25,7 @@ struct AotOptions {
   compiler::Partition partition{};                 // none: save what the backward reads
   compiler::Backend inference_compiler{};  // of calls that are not recorded; none: fw_compiler
 };
-// As compile, but what cannot be captured is an error.
+// As compile, but a refused capture is an error.
 template <class F>
 compiler::CompiledFunction<std::decay_t<F>> aot_function(F&& function, AotOptions options = {}) {
   compiler::ProgramOptions programs{std::move(options.fw_compiler), std::move(options.bw_compiler),

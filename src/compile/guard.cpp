@@ -1,4 +1,4 @@
-// What must be true of the inputs of a call.
+// Guards on the inputs of a call.
 #include <fmt/format.h>
 
 #include "base/first_places.h"

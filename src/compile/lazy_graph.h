@@ -1,4 +1,4 @@
-// A graph to look at: one that is here, or a text that is read when someone asks.
+// A graph for people: at hand, or a packed text that the first get() reads.
 #pragma once
 
 #include <functional>
@@ -18,8 +18,8 @@ class LazyGraph {
     std::call_once(state_->once, [] {});
     state_->graph = std::move(graph);
   }
-  // As pack_text() gave it. The marks are not part of the text. `rename` puts the lines and names
-  // of this program in the place of those of the one that wrote it.
+  // `packed`: as pack_text() gave it; the marks `overwrites` and `consumable` are not in the text.
+  // `rename` puts lines and names of this program in the place of those of the one that wrote it.
   using Rename = std::function<void(ir::Graph&)>;
   LazyGraph(std::string packed, bool overwrites, std::vector<ir::ValueId> consumable, Rename rename)
       : state_(std::make_shared<State>()) {

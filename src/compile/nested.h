@@ -14,7 +14,7 @@ concept HasParameters = requires(const T& t) {
   { t.parameters() } -> std::convertible_to<Tensors>;
 };
 
-// What else an object decides: of modules, whether they are in training.
+// The text that an object adds to the key of a call: a module says whether it is in training.
 template <class T>
 std::string capture_key_of(const T& value) {
   if constexpr (requires { std::string(value.capture_key()); }) return value.capture_key();
@@ -40,8 +40,8 @@ void visit_number(T& value, Key& key, const F& on_tensor) {
   if constexpr (!std::is_const_v<T>) value = number_in(number);
 }
 
-// Calls `on_tensor(Tensor&)` for every tensor, in order, and writes everything else that decides
-// what a call does to `key`. What it does not know is part of the type alone.
+// Calls `on_tensor(Tensor&)` for every tensor, in order, and writes all other values to `key`. An
+// object of a type that is not listed here adds nothing: its type alone counts.
 template <class T, class F>
 void visit_tensors(T& value, Key& key, const F& on_tensor) {
   using Plain = std::remove_const_t<T>;

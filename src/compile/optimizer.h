@@ -3,9 +3,9 @@
 //   optim::Numbers numbers = optim::numbers(AdamW{.lr = 1e-3}, step);
 //   optim::adamw_update(parameter, {exp_avg, exp_avg_sq}, gradient, numbers);
 //
-// What changes from step to step is computed in double beforehand and handed over as numbers: a
-// captured update takes them as inputs, and another rate captures nothing anew. The formulas use
-// nothing that a compiler cannot put into one loop over a parameter.
+// Numbers that change from step to step are computed in double beforehand: a captured update takes
+// them as inputs, and another learning rate captures nothing anew. The formulas use only operations
+// that fuse into one loop over a parameter.
 #pragma once
 
 #include <array>
@@ -41,17 +41,17 @@ using Optimizer = std::variant<AdamW, SGD, Adam>;
 
 namespace optim {
 
-// None: that part of the formula is left out.
+// The numbers of a formula. None: that part of the formula is left out.
 using Numbers = std::vector<OptScalar>;
 
 void check(const Optimizer& settings);  // refuses what PyTorch refuses
-// What an optimiser keeps per parameter, by PyTorch's names: tensors like the parameter.
+// State that an optimiser keeps per parameter, by PyTorch's names: tensors like the parameter.
 std::vector<std::string> state_names(const Optimizer& settings);
 
-bool counts_steps(const Optimizer& settings);  // whether numbers depend on all of them
+bool counts_steps(const Optimizer& settings);  // whether numbers depend on the count of steps
 const char* name(const Optimizer& settings);
 
-// Of the `step`-th update of a parameter, counted from 1.
+// Numbers of the `step`-th update of a parameter, counted from 1.
 Numbers numbers(const AdamW& settings, int64_t step);
 Numbers numbers(const Adam& settings, int64_t step);
 Numbers numbers(const SGD& settings, int64_t step);
@@ -63,15 +63,15 @@ void adamw_update(const Tensor& parameter, const Tensors& state, Tensor gradient
 void sgd_update(const Tensor& parameter, const Tensors& state, Tensor gradient,
                 const Numbers& numbers);
 
-// The one of these that an optimiser of that name has.
+// The update of the optimiser of that name.
 using Update = void (*)(const Tensor&, const Tensors&, Tensor, const Numbers&);
 Update update_of(const std::string& name);
-// The same bits for eager steps of large parameters: block after block, so that what one operation
-// wrote is still near when the next one reads it.
+// The same bits for eager steps of large parameters: block after block, so that an operation finds
+// the results of the one before it in a near cache.
 void update_in_blocks(Update update, const Tensor& parameter, const Tensors& state,
                       const Tensor& gradient, const Numbers& numbers);
 
-// The norm of all tensors together, and what they are multiplied with to have at most `max_norm`.
+// The norm of all tensors together, and the factor that brings it down to at most `max_norm`.
 Tensor norm_of(const Tensors& tensors, double norm_type = 2, bool error_if_nonfinite = false);
 Tensor scale_for(const Tensor& norm, const Scalar& max_norm);
 

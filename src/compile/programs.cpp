@@ -22,7 +22,7 @@ using ir::ValueId;
 Programs::Programs(Function function, ProgramOptions options, std::vector<ValueId> known)
     : function_(std::move(function)), options_(std::move(options)), known_(std::move(known)) {}
 
-// What the graph of a forward is given: inputs, known values, seeds.
+// Inputs of the graph of a forward: those of the function, known values, seeds.
 ir::Ends Programs::forward_inputs() const {
   ir::Ends inputs;
   for (size_t i = 0; i < function_.inputs.size(); i++) {
@@ -257,7 +257,7 @@ std::string Programs::plan() {
   return partition_text(training_->saved);
 }
 
-// Of the first `count` inputs only those stay that something reads; which ones those are.
+// Drops those of the first `count` inputs that nothing reads; returns the places of the others.
 static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
   std::vector<bool> used = used_values(graph);
   std::vector<size_t> kept;
@@ -284,7 +284,7 @@ ir::Graph Programs::cut_backward(const Function& gradient) const {
   }
   auto before = static_cast<int64_t>(inputs.values.size() - gradient.inputs.size());
   for (const Function::Out& out : gradient.outputs) {
-    Role role = out.role;  // where the function's inputs were there are saved values
+    Role role = out.role;  // saved values take the place of the function's inputs
     if (role.kind == Role::Kind::mutation) role.index += before;
     outputs.add(out.value, role);
   }

@@ -51,7 +51,7 @@ std::string request_text(const Request& request) {
   return out;
 }
 
-// What is found but cannot be loaded is compiled anew, and said.
+// Loads an entry that was found. One that cannot be loaded is compiled anew, with a warning.
 template <class Load>
 auto load_or_none(const cache::Entry& entry, const Load& load)
     -> std::optional<decltype(load(entry))> {
@@ -66,7 +66,7 @@ auto load_or_none(const cache::Entry& entry, const Load& load)
 
 }  // namespace
 
-// What runs later, and is not in the trace of the forward: a backward makes tensors too.
+// Settings that the trace of the forward does not show: a backward, which runs later, reads them.
 static cache::Field ambient() { return {"default dtype", std::string(name(default_dtype()))}; }
 
 Programs::KeyOrReason Programs::identify(bool record, Forward& plan, bool& planned) {
@@ -74,7 +74,7 @@ Programs::KeyOrReason Programs::identify(bool record, Forward& plan, bool& plann
   capture::Identity identity;
   try {
     identity = capture::identify(function_, record, known_);
-  } catch (const std::exception& error) {  // nobody's program ends because of the cache
+  } catch (const std::exception& error) {  // the cache never ends a program
     return {{}, std::string("unexpected: ") + error.what()};
   }
   std::string unidentified = std::move(identity.graph.unidentified);

@@ -11,8 +11,8 @@
 
 namespace fg::compiler {
 
-// What a backward is asked for: the gradients that come, and those that someone wants. Each
-// combination is captured when it first comes.
+// A kind of backward: the gradients that come, and those that are wanted. Each combination is
+// captured when it first comes.
 struct Request {
   capture::Tangents tangents;
   std::vector<bool> wanted;  // of the inputs that need a gradient
@@ -22,23 +22,23 @@ struct Request {
 
 struct Backward {
   GraphCallable run;
-  std::vector<size_t> saved;    // which of the saved values it reads
-  std::vector<size_t> watched;  // which inputs, then outputs, must not have been written since
+  std::vector<size_t> saved;    // places of the saved values that it reads
+  std::vector<size_t> watched;  // inputs, then outputs, that must not have been written since
   std::vector<size_t> live{};   // inputs that it reads as they are when it runs
   std::vector<capture::Function::Write> writes{};
-  LazyGraph graph;  // to look at, as what follows
+  LazyGraph graph;  // for people, as are the next two
   std::vector<timing::Time> phases;
-  std::string from{};  // the cache, and what it knows of its making; empty: it was made here
+  std::string from{};  // the cache, and its note on the making; empty: it was made here
 };
 
-// What the forward keeps: an input, an output, or a value of its own.
+// A value that the forward keeps: an input, an output, or a value of its own.
 struct Kept {
   enum class From : uint8_t { input, output, extra } from;
   size_t index;
   bool alone = false;  // of its own: no other output shows its memory
 };
 
-// For people: forward and backward in one graph, what is saved and why, what calls must look like.
+// Texts for people: the joint graph, the partition with its reasons, the guards.
 struct ForwardTexts {
   std::string joint, partition, guards;
 };
@@ -47,7 +47,7 @@ struct Forward {
   LazyGraph graph;
   GraphCallable run;
   std::vector<passes::Saved> saved;
-  bool placed = true;  // the saved values are known in the trace; not of one from the cache
+  bool placed = true;  // the trace knows the saved values; false for a forward from the cache
   std::vector<Kept> kept;
   std::vector<Dims> saved_strides;
   std::vector<size_t> watched;  // outputs that eager code would have saved
@@ -60,10 +60,10 @@ struct Forward {
   // Inputs that a call keeps: to compare their versions, as eager code would have saved them, and
   // for derivatives of higher order.
   std::vector<bool> held{}, again{};
-  std::vector<bool> reached;  // inputs that need a gradient: whether one gets there
+  std::vector<bool> reached;  // per input that needs a gradient: whether one gets there
   int64_t work = 0;           // about how many elements a call computes
-  std::string from{};         // as of a backward
-  // While it is planned and compiled: its gradient.
+  std::string from{};         // as in Backward
+  // The gradient, while the forward is planned and compiled.
   std::optional<capture::Function> gradient{};
 
   size_t outputs(size_t own) const {

@@ -30,8 +30,8 @@ struct StepOptions {
 
 namespace compiler {
 
-// What is done alike to some parameters: the optimiser's name, numbers, the parameters, the state
-// of each. Containers that fg::compile looks into.
+// An update that some parameters have in common: the optimiser's name, its numbers, the parameters
+// and the state of each. Containers that fg::compile looks into.
 using Rule = std::tuple<std::string, optim::Numbers, Tensors, std::vector<Tensors>>;
 using Rules = std::vector<Rule>;
 // The limit of the norm, that of each element, and whether a norm that is not finite is an error.
@@ -42,26 +42,26 @@ struct Applied {
   Tensor norm;               // of all gradients; undefined if it was not asked for
   std::vector<int> updated;  // 1: the parameter had a gradient
 };
-// Of the parameters of all rules, in order; undefined where the loss does not depend on one.
+// Gradients of the parameters of all rules, in order; undefined if the loss does not depend on one.
 Tensors gradients_of(const Tensor& loss, const Rules& rules);
 Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip);
 
-// The parameters of a step, what their optimisers keep, and how often each was updated.
+// The parameters of a step, the state of their optimisers, and the number of updates of each.
 class StepState {
  public:
-  // `who` has the parameters, for messages.
+  // `who`: the owner of the parameters, as messages name it.
   explicit StepState(std::vector<ParameterGroup> groups, std::string who = "compile_step");
   void add_group(ParameterGroup group);
 
   std::vector<ParameterGroup>& groups() { return groups_; }
   size_t count() const { return slots_.size(); }  // of parameters
   void set_lr(double lr);
-  // What the next call does. Makes state that is not there yet.
+  // The rules of the next call. Makes state that is not there yet.
   Rules next_rules();
-  void advance(const std::vector<int>& updated);  // after it; as apply_rules returned it
-  void check_trained() const;                     // refuses parameters that all are frozen
+  void advance(const std::vector<int>& updated);  // after a call, as apply_rules returned it
+  void check_trained() const;                     // refuses if all parameters are frozen
 
-  // By PyTorch's names; empty before the first update. Parameters count through all groups.
+  // State by PyTorch's names; empty before the first update. Parameters count through all groups.
   using Named = std::map<std::string, Tensor>;
   Named state(size_t parameter) const;
   void load(size_t parameter, const Named& state);
@@ -83,7 +83,7 @@ class StepState {
   std::vector<size_t> order_;  // of the parameters in the rules that came last
 };
 
-// What is captured: a function of rules, limits and the arguments of the loss.
+// The function that is captured: it takes rules, limits and the arguments of the loss.
 template <class F>
 struct StepBody {
   F loss;
@@ -121,7 +121,7 @@ class CompiledStep {
             make_versions({.fullgraph = options.fullgraph, .name = options.name}, holds_state<F>)) {
   }
 
-  // What the loss function returns, detached: the loss, or containers that begin with it.
+  // Returns the result of the loss function, detached: the loss, or containers that begin with it.
   template <class... Args>
   auto operator()(const Args&... args) {
     state_->check_trained();
@@ -131,7 +131,7 @@ class CompiledStep {
     return result;
   }
 
-  // As CompiledFunction has it. State that is not there yet is made.
+  // The key of the cache, as in CompiledFunction. Makes state that is not there yet.
   template <class... Args>
   std::string cache_key(const Args&... args) {
     return run_.cache_key(state_->next_rules(), clip_of(options), args...);
@@ -149,7 +149,7 @@ class CompiledStep {
     state_->load(state_->place_of(parameter), state);
   }
 
-  // A page of HTML about what was compiled; takes about as long as compiling it did.
+  // A page of HTML about the compiled step; takes about as long as compiling it did.
   std::string explain() const { return run_.explain(); }
 
   StepOptions options;  // limits may be changed at any time

@@ -33,7 +33,7 @@ StoredSections store_forward(const Forward& forward, const ForwardTexts& texts,
 StoredSections store_backward(const Backward& backward, const codegen::Executable& code,
                               const capture::Lines& lines);
 
-// What cannot be written down is compiled again by the next process; that is counted.
+// Stores the sections of an entry. If they cannot be made, that is counted as a bypass.
 template <class Sections>
 void store_or_count(const cache::Key& key, const Sections& sections, const Stopwatch& watch) {
   double milliseconds = watch.milliseconds();
@@ -46,18 +46,18 @@ void store_or_count(const cache::Key& key, const Sections& sections, const Stopw
   if (made) cache::store(key, made->entry(milliseconds));
 }
 
-// FOREGRAD_LOG=graph: what the passes do not log. `from`: the cache, or nothing.
+// Logs texts that the passes do not (FOREGRAD_LOG=graph). `from`: the cache, or nothing.
 void log_texts(const ForwardTexts& texts, const std::string& from);
 
-// How the program that runs calls what another one may have compiled: its lines, in the order of
-// the graph in the key, and its inputs.
+// This program's side of code that another one may have compiled: its lines, in the order of the
+// graph in the key, and its inputs.
 struct CalledHere {
   const capture::Lines& lines;
-  const capture::Function& function;            // lives as long as what is loaded
-  const capture::Function* gradient = nullptr;  // where it was traced: code of the user runs in it
+  const capture::Function& function;            // lives as long as the loaded code
+  const capture::Function* gradient = nullptr;  // set if it was traced: code of the user runs in it
 };
 
-// An Error if the entry is not whole. Graphs and errors of what is loaded have the names of here.
+// Both raise an Error if the entry is not whole. Graphs and errors get this program's names.
 Forward load_forward(const cache::Entry& entry, bool record, const CalledHere& here);
 Backward load_backward(const cache::Entry& entry, const CalledHere& here);
 

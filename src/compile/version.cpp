@@ -148,7 +148,7 @@ void Version::make(size_t arguments) {
   trace_->tracer.forget_outside();
 }
 
-// What the graph does not say: kinds of tensors, and which of them share memory.
+// Facts about inputs that the graph does not show: kinds of tensors, and shared memory.
 std::string Version::about_inputs() const {
   std::string out;
   Tensors inputs;
@@ -268,7 +268,7 @@ void Version::write_back(const Tensors& inputs, const Tensors& values) const {
     bool through_base = mutation.differentiable && input.is_view();
     AutoGradMode mode(through_base);
     bool in_place = values[i].impl()->data == input.impl()->data;  // the code wrote it itself
-    if (mutation.bumps == 0) {  // written through .data: nobody is told
+    if (mutation.bumps == 0) {  // written through .data: autograd is not told
       if (!in_place) input.data().copy_(values[i]);
       continue;
     }

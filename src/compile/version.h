@@ -1,15 +1,15 @@
-// One captured version of a function: what a call must look like to use it, and how the caller gets
-// what an eager call would have given: written inputs, aliases, versions, history.
+// One captured version of a function: its guards, its programs, and the effects around them that an
+// eager call would have: written inputs, aliases, version counters, history.
 #pragma once
 
 #include "compile/programs.h"
 
 namespace fg::compiler {
 
-// What was true of a tensor when the function was captured.
+// Facts about an input at capture, which must hold for the inputs of later calls.
 struct TensorGuard {
   explicit TensorGuard(const Tensor& tensor);
-  // Empty if it holds, else what differs: "sizes [2, 3], not [4, 3]".
+  // Empty if the guard holds, else the difference: "sizes [2, 3], not [4, 3]".
   std::string difference(const Tensor& tensor) const;
   bool holds(const Tensor& tensor) const;
 
@@ -22,11 +22,11 @@ struct TensorGuard {
 
 std::string text_of(const TensorGuard& guard);  // for people
 
-// Which inputs share memory: for each the first input with the same storage.
+// The pattern of shared memory: for each input the first input with the same storage.
 std::vector<size_t> alias_pattern(const Tensors& inputs);
 
-// A trace as something to compare: the operations, and the tensors that the function reached by
-// itself. Those in place `parameters` and before are found anew by every call.
+// A trace in a form that can be compared: the operations, and the tensors that the function reached
+// by itself. Tensors in place `parameters` and before are found anew by every call.
 struct TraceMemory {
   TraceMemory() = default;
   TraceMemory(const capture::Trace& trace, size_t arguments);
@@ -43,7 +43,7 @@ class Version {
   Version(const capture::Body& body, const Tensors& arguments, const capture::TraceOptions& trace,
           const ProgramOptions& options);
 
-  // The digest under which the cache has what such a version runs; compiles nothing.
+  // The digest under which the cache has the code of such a version; compiles nothing.
   static std::string cache_key(const capture::Body& body, const Tensors& arguments,
                                const capture::TraceOptions& trace, const ProgramOptions& options);
 
@@ -56,7 +56,7 @@ class Version {
   const Tensors& lifted() const { return lifted_; }
   void forget_lifted() { lifted_.clear(); }  // of a caller that finds them anew at every call
   const std::vector<ir::Role>& lifted_roles() const { return lifted_roles_; }
-  // Whether a call with these inputs (arguments, then what is lifted) may run this; else why not.
+  // Whether a call with these inputs (arguments, then lifted ones) may run this; else why not.
   bool matches(const Tensors& inputs) const;
   std::string difference(const Tensors& inputs) const;
 
@@ -66,18 +66,18 @@ class Version {
   std::string text() const;  // of the graph of its forward
   // Whether the gradient runs code of the user, which may read what it likes when it is traced.
   bool runs_code_of_user() const { return capture::runs_code_of_user(programs_->function()); }
-  // Refuses a gradient whose code of the user does something else each time it runs.
+  // Refuses a gradient with code of the user that does something else each time it runs.
   void check_gradient(const Tensors& inputs) { programs_->check_gradient(inputs); }
-  // Whether a call does work beside which handing over a lock is nothing.
+  // Whether a call computes enough that handing over a lock costs little beside it.
   bool is_long() const;
 
-  // What a call must look like, for people: per input, and beside the inputs.
+  // Guards for people: per input, and beside the inputs.
   const std::vector<TensorGuard>& guards() const { return guards_; }
   std::vector<std::string> conditions() const;
   const std::vector<timing::Time>& phases() const { return phases_; }  // of capturing it
 
  private:
-  Version();  // in the modes of now
+  Version();  // takes the modes of this thread
   void capture(const capture::Body& body, const Tensors& arguments,
                const capture::TraceOptions& trace, const ProgramOptions& options);
   void make(size_t arguments);
@@ -100,11 +100,11 @@ class Version {
   Tensors lifted_;
   std::vector<ir::Role> lifted_roles_;
   std::vector<TensorGuard> guards_;
-  std::vector<size_t> aliases_;  // empty: it does not matter
+  std::vector<size_t> aliases_;  // empty: shared memory does not matter
   std::vector<timing::Time> phases_;
   bool grad_mode_, inference_mode_, records_;
   bool live_is_saved_ = false;  // code of the user may reach what the call saves
-  bool plain_ = false;  // the caller gets what the programs compute, and nothing else happens
+  bool plain_ = false;  // the caller gets the results of the programs, and nothing else happens
   DType default_dtype_;
 };
 

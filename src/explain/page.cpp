@@ -85,7 +85,7 @@ std::string inputs_part(const VersionReport& version) {
                       version.inputs.size() <= kFewInputs);
 }
 
-// What the backward computes again of the forward, without what costs nothing.
+// Operations of the forward that the backward computes again, except those that cost nothing.
 std::string recomputed_rows(const ir::Graph& backward, size_t& count) {
   std::string rows;
   for (const ir::Operation& operation : backward.operations) {

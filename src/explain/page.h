@@ -17,13 +17,13 @@ std::string type_text(const ir::ValueInfo& info);
 // A title over something that is folded away at first.
 std::string folded(const std::string& title, const std::string& content, bool open = false);
 
-// Bars in time: what was done when a function was captured and compiled.
+// Bars in time: the phases of capturing and compiling a function.
 std::string phases_chart(const std::vector<timing::Time>& phases);
 // One call: a strip with a piece per step, as wide as its time.
 std::string steps_chart(const GraphReport& report);
-// Bytes in use per step, and where in the block each value lies.
+// Bytes in use per step, and the place of each value in the arena.
 std::string memory_chart(const GraphReport& report);
-// What a step is, for its colour: loop, product, convolution, reduction, movement, other.
+// The kind of a step, for its colour: loop, product, convolution, reduction, movement, other.
 const char* kind_of(const GraphReport& report, const codegen::Listing::Step& step);
 std::string legend_of_kinds(const GraphReport& report);
 

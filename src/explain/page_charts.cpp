@@ -11,7 +11,7 @@ namespace fg::explain {
 namespace {
 
 constexpr double kWidth = 1060;  // of a chart, in its own units
-constexpr double kLeft = 70;     // where its plot begins
+constexpr double kLeft = 70;     // left end of its plot
 constexpr size_t kMostLives = 600;
 
 // A round number of bytes, so that about four lines fit under `most`.

@@ -1,3 +1,4 @@
+// The style sheet of the page that explain writes: colours, light and dark, tables and charts.
 #include "explain/page.h"
 
 namespace fg::explain {

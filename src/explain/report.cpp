@@ -60,7 +60,7 @@ void compile_and_measure(GraphReport& report) {
   std::optional<codegen::Executable> code;
   try {
     code.emplace(schedule::make_schedule(report.graph), &report.listing);
-    report.graph = code->graph();  // what runs: images may be in blocks of channels
+    report.graph = code->graph();  // as it runs: images may be in blocks of channels
   } catch (const Error& error) {
     report.not_native = error.what();
     return;

@@ -1,8 +1,8 @@
-// What was compiled, and where its time and memory go: as a page for people (page.h) and as
-// JSON (the command `foregrad explain --json`).
+// Explanations of compiled functions, their time and their memory: as a page for people (page.h)
+// and as JSON (the command `foregrad explain --json`).
 //
 // An explanation is made from graphs alone: they are compiled once more, and run with inputs of its
-// own to measure them. So it costs nothing until someone asks for it.
+// own to measure them. So it costs nothing until it is asked for.
 #pragma once
 
 #include "codegen/listing.h"
@@ -10,8 +10,8 @@
 
 namespace fg::explain {
 
-// One value in the block of memory of a call: its bytes from the step that makes it to the last
-// that reads it.
+// One value in the arena of a call: its bytes, and its life from the step that makes it to the last
+// one that reads it.
 struct Life {
   ir::ValueId value;
   int64_t offset, bytes;
@@ -21,7 +21,7 @@ struct MemoryUse {
   std::vector<Life> lives;
   std::vector<int64_t> bytes;  // in use while step i runs
   size_t peak = 0;             // the step that needs most
-  int64_t block = 0;           // what a call takes for all of them
+  int64_t block = 0;           // bytes of the arena of a call
   int64_t consuming = 0;       // the same, where it may use the memory of saved values
   int64_t inputs = 0, results = 0, saved = 0;
 };
@@ -42,12 +42,12 @@ struct GraphReport {
 };
 // `graph` is one that the passes have seen.
 GraphReport explain_graph(ir::Graph graph, std::string title);
-// Of a text, which need not have seen them; with all phases.
+// The same for a text, which need not have seen them; with all phases.
 GraphReport explain_text(std::string_view text, std::string title);
 
 struct VersionReport {
-  std::vector<std::string> conditions;               // when it is used
-  std::vector<std::array<std::string, 2>> inputs;    // what each is, and must look like
+  std::vector<std::string> conditions;               // guards beside the inputs
+  std::vector<std::array<std::string, 2>> inputs;    // of each its role and its guard
   std::vector<compiler::Programs::SavedInfo> saved;  // values of the first graph
   std::vector<timing::Time> phases;                  // of capturing it and of making its forward
   std::vector<GraphReport> graphs;

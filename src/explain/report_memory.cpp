@@ -1,3 +1,5 @@
+// Memory of one call for explain: the bytes in use at each step, the step of the peak, and the
+// bytes of inputs, results and saved values.
 #include <algorithm>
 
 #include "explain/report.h"

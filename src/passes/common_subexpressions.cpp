@@ -1,3 +1,5 @@
+// Pass common_subexpressions: finds equal operations by hash and lets the first one stand for the
+// others, unless the caller could tell.
 #include <algorithm>
 #include <bit>
 
@@ -161,7 +163,7 @@ class Merger {
 
   ir::Graph& graph_;
   Memory memory_;
-  std::vector<ValueId> same_;      // which value stands for it
+  std::vector<ValueId> same_;      // the value that stands for it
   std::vector<uint64_t> seen_;     // operations, by open addressing
   uint64_t hashes_[kAhead] = {};   // of the operations that come next
   std::string text_, other_text_;  // of parameters

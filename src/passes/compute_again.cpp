@@ -1,7 +1,7 @@
-// Where most memory is in use, values lie that were read long ago and are read much later: in a
-// training step what the forward made and the backward reads. Those that can cheaply be made of
-// what is there later anyway are made a second time, just before that later read, and their memory
-// is free in between.
+// Rematerialisation at the peak of memory: values lie there that were read long ago and are read
+// much later, such as those that a forward made for its backward. One that is cheap to make of
+// values of that later time is made a second time, just before it is read, and its memory is free
+// in between.
 #include "passes/compute_again.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ bool is_cheap(const Operation& operation) {
   return primitive.kind == ir::Kind::extern_call && primitive.independent;  // a few loops over rows
 }
 
-// What such operations make for each other is not in memory if no other one runs between them.
+// Whether it is part of a loop: values between such operations in a row are not in memory.
 bool is_loop(const Operation& operation) {
   return !operation.primitive || operation.aliases_input() ||
          operation.primitive->kind == ir::Kind::elementwise;
@@ -175,7 +175,7 @@ class Again {
   bool can_make(ValueId value, ValueId whole, int& left) const {
     if (made_[value] == kNone || left-- == 0) return false;
     const Operation& operation = graph_.operations[made_[value]];
-    // What is chosen itself is made once more, not once for each value that is made of it.
+    // A chosen value is made once more, not once for each value that is made of it.
     if (!is_cheap(operation) || chosen_[memory_.root[value]]) return false;
     return std::all_of(operation.inputs.begin(), operation.inputs.end(), [&](ValueId input) {
       return is_there(input, whole) || can_make(input, whole, left);
@@ -238,7 +238,7 @@ class Again {
       if (chosen_[output + k]) again_[output + k] = first + k;
     }
   }
-  // What `whole` is made of; what is not there any more is made for it alone.
+  // The value in the place of an input of `whole`: one that is there, or a copy made for it alone.
   ValueId source(ValueId value, ValueId whole, std::vector<ValueId>& passed) {
     if (value == kNoValue) return value;
     if (is_there(value, whole)) return chosen_[memory_.root[value]] ? made_again(value) : value;
@@ -268,7 +268,7 @@ class Again {
   std::vector<uint32_t> steps_;                // operations before each that are no loops
   std::vector<bool> stays_;  // to the end of the run, or is not in the graph's memory
   std::vector<bool> chosen_;
-  std::vector<ValueId> again_, passing_;  // what stands for a value: for good, for the next one
+  std::vector<ValueId> again_, passing_;  // stand for a value: for good, for the next one
 };
 
 }  // namespace

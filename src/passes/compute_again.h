@@ -1,4 +1,4 @@
-// From which sizes on values are computed again rather than kept; see passes.h.
+// Sizes from which on values are computed again rather than kept; see passes.h.
 #pragma once
 
 #include <cstdint>

@@ -1,3 +1,5 @@
+// Pass dead_code: drops operations that no output needs and whose absence cannot be noticed, then
+// numbers the values that are left in the order in which they are made.
 #include "passes/memory.h"
 #include "passes/passes.h"
 

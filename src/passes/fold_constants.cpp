@@ -1,3 +1,5 @@
+// Pass fold_constants: runs operations on small constants with the eager kernels and puts constants
+// in their place.
 #include "base/error.h"
 #include "passes/memory.h"
 #include "passes/passes.h"
@@ -18,7 +20,7 @@ class Folder {
 
   void run() {
     std::vector<Operation> more;  // constants for further results of an operation
-    std::vector<size_t> after;    // which they follow
+    std::vector<size_t> after;    // the operations that they follow
     for (size_t i = 0; i < graph_.operations.size(); i++) {
       Operation& operation = graph_.operations[i];
       // A tensor of one value, or a sequence, is shortest as it is: only what is computed from it
@@ -74,7 +76,7 @@ class Folder {
     }
     for (int k = 0; k < operation.outputs(); k++) {
       ValueId output = operation.output + static_cast<ValueId>(k);
-      // What the caller gets is made anew in every run: it may be written to.
+      // Outputs are made anew in every run: the caller may write to them.
       if (!is_small(output) || memory_.is_shown(output)) return false;
     }
     return true;

@@ -12,7 +12,7 @@ using Network = lemon::StaticDigraph;
 using Capacities = Network::ArcMap<int64_t>;
 using Flow = lemon::Preflow<Network, Capacities>;
 
-// What can still send to the sink. (Flow::minCut gives some cut of several that cost the same.)
+// Nodes that can still send to the sink. (Flow::minCut gives some cut of several of equal cost.)
 std::vector<bool> reaching(const Network& network, const Capacities& capacities, const Flow& flow,
                            Network::Node sink) {
   std::vector<bool> reaches(static_cast<size_t>(network.nodeNum()));

@@ -12,8 +12,8 @@ struct Arc {
 };
 
 // Splits the nodes 0 to count - 1 so that the arcs from the side of `source` to the other have the
-// least capacity in sum; of several such splits it takes the one nearest to `sink`. Says which
-// nodes are on the side of `source`.
+// least capacity in sum; of several such splits it takes the one nearest to `sink`. Returns per
+// node whether it is on the side of `source`.
 std::vector<bool> minimum_cut(int count, const std::vector<Arc>& arcs, int source, int sink);
 
 }  // namespace fg::passes

@@ -28,7 +28,7 @@ bool is_free(const Operation& operation) {
   if (!operation.primitive || operation.primitive->kind == Kind::view) return true;
   return operation.primitive->kind == Kind::create && operation.inputs.empty();
 }
-// What one loop computes together with its neighbours, so that it is never whole in memory.
+// Whether a loop computes it together with its neighbours, so that it is never whole in memory.
 bool is_fusible(const Operation& operation) {
   if (!operation.primitive) return true;
   Kind kind = operation.primitive->kind;
@@ -108,7 +108,7 @@ class MinCut {
     if (operation.aliases_input()) return whole_[operation.output];
     return is_fusible(operation) ? kNone : reader;
   }
-  // Which operation of the backward reads a value, if any.
+  // Finds the operation of the backward that reads a value, if any.
   void find_reads() {
     std::vector<bool> needed(graph_.values.size());
     auto read = [&](ValueId value, uint32_t by) {

@@ -1,5 +1,5 @@
-// Which values a forward keeps for its backward. The backward computes again what it needs and what
-// was not kept.
+// The choice of values that a forward keeps for its backward. The backward rematerialises all
+// others that it needs.
 #pragma once
 
 #include "ir/run.h"
@@ -22,7 +22,7 @@ struct Saved {
   ir::ValueId value;
   std::string why;
 };
-// Everything that the backward reads; views are cut out again, constants made again.
+// Saves everything that the backward reads; views are cut out again, constants made again.
 std::vector<Saved> partition_default(const JointGraph& joint);
 
 }  // namespace fg::passes

@@ -7,20 +7,20 @@
 
 namespace fg::passes {
 
-// Puts the shorter of two ways to the same bits: copies that nobody can tell from the original,
+// Takes the shorter of two ways to the same bits: copies that cannot be told from the original,
 // views of views, views that show everything, writes that are overwritten, conversions to a wider
 // dtype and back. Never x + 0, x * 0 or another order of additions.
 void simplify(ir::Graph& graph);
-// Computes now what depends on constants alone, up to 1024 elements.
+// Computes values of up to 1024 elements that depend on constants alone.
 void fold_constants(ir::Graph& graph);
-// Computes once what is computed several times from the same values.
+// Merges operations that compute the same from the same values.
 void common_subexpressions(ir::Graph& graph);
-// Drops what no output needs, and numbers the values anew: inputs first, then as they are made.
+// Drops operations that no output needs, and numbers the values anew: inputs first, then as made.
 void dead_code(ir::Graph& graph);
-// Moves operations of the forward to just before the backward first reads them, so that what is
-// computed again occupies memory no longer than needed.
+// Moves operations of the forward to just before the backward first reads them, so that
+// rematerialised values occupy memory no longer than needed.
 void recompute_late(ir::Graph& graph);
-// Computes cheap values a second time where that lowers the peak of memory: what the forward of a
+// Rematerialises cheap values where that lowers the peak of memory: values that the forward of a
 // training step made for its backward, in one graph.
 void compute_again(ir::Graph& graph);
 

@@ -1,4 +1,4 @@
-// What a forward keeps, and what the backward computes again, each with the reason.
+// A plan: values that a forward keeps, and values that its backward computes again, with reasons.
 #pragma once
 
 #include "passes/partition.h"
@@ -17,16 +17,16 @@ struct Plan {
 
 int64_t bytes_of(const ir::ValueInfo& info);  // symbols count as in the traced example
 
-// What of the forward the backward computes from what is saved. An input that it needs and does not
-// find there is an error.
+// Values of the forward that the backward computes again from the saved ones. An input that it
+// needs and that is not saved is an error.
 std::vector<Recomputed> recomputed_with(const JointGraph& joint, const std::vector<Saved>& saved);
 
 // partition_default as a plan: only views and constants are made again.
 Plan plan_default(const JointGraph& joint);
 
-// The saved values that cost the fewest bytes: what can cheaply be computed from them is computed
-// again, as a minimum cut decides. Inputs cost nothing. What the caller can see, and so may write
-// to, is saved only where partition_default saves it: an eager program would not notice the write
+// Saves the values that cost the fewest bytes, as a minimum cut decides: cheap ones are computed
+// again from them. Inputs cost nothing. A value that the caller can see, and so may write to, is
+// saved only where partition_default saves it: an eager program would not notice the write
 // otherwise.
 Plan plan_min_cut(const JointGraph& joint);
 std::vector<Saved> partition_min_cut(const JointGraph& joint);

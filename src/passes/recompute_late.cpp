@@ -1,3 +1,5 @@
+// Pass recompute_late: moves operations of the forward to just before the backward needs them, by a
+// stable sort on the first operation of the backward that depends on each.
 #include <algorithm>
 
 #include "passes/memory.h"
@@ -31,8 +33,8 @@ std::vector<uint32_t> first_needed(const ir::Graph& graph) {
   return operation;
 }
 
-// Where each operation goes: sorted by what needs it, in their order where that is the same. An
-// operation is needed no later than those that read it, so it stays before them.
+// The new place of each operation: sorted by the operation that needs it, in the old order among
+// equals. An operation is needed no later than its readers, so it stays before them.
 std::vector<uint32_t> places_of(const std::vector<uint32_t>& needed) {
   auto count = static_cast<uint32_t>(needed.size());
   std::vector<uint32_t> next(count + 2), places(count);  // the last key: what nothing needs

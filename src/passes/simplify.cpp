@@ -1,3 +1,5 @@
+// Pass simplify: replaces copies, views, writes and conversions by shorter ways to the same bits,
+// in one walk over the operations.
 #include <algorithm>
 #include <optional>
 
@@ -225,7 +227,7 @@ class Simplifier {
 
   ir::Graph& graph_;
   Memory memory_;
-  std::vector<ValueId> same_;    // which value stands for it
+  std::vector<ValueId> same_;    // the value that stands for it
   std::vector<uint32_t> maker_;  // the operation, among those that are kept
   std::vector<Look> looks_;      // of views
   size_t kept_ = 0;              // operations so far

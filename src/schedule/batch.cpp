@@ -54,7 +54,7 @@ class Batcher {
  private:
   struct Batch {
     size_t groups = 0, last = 0;
-    size_t end = ~size_t{0};  // where something reads a result
+    size_t end = ~size_t{0};  // the first reader of a result
   };
 
   bool is_small_loop(const Group& group) const {

@@ -1,5 +1,5 @@
-// Small loops that do the same to different values, such as the updates of an optimiser, run as one
-// step: for dozens of parameters of a few hundred elements the start of a loop costs more than it.
+// Horizontal fusion: small loops that do the same to different values, such as the updates of an
+// optimiser, run as one step. For dozens of small parameters, starting a loop costs more than it.
 #pragma once
 
 #include "schedule/fuse.h"

@@ -1,7 +1,7 @@
 // Images between convolutions stay as oneDNN has them: in blocks of eight channels, which are
 // ordinary values with one dimension more, [batch, channels / 8, spatial, 8]. Elementwise
 // operations work on those as on plain images, and reductions that keep the channels combine the
-// same elements in the same order. Whoever needs a plain image gets one by unblock_channels.
+// same elements in the same order. Operations that need a plain image get one by unblock_channels.
 #pragma once
 
 #include "ir/graph.h"
@@ -9,7 +9,7 @@
 
 namespace fg::schedule {
 
-// How an operation can take part.
+// The part that an operation can take.
 struct BlockedRole {
   enum class Kind : uint8_t {
     none,         // it reads and makes plain images
@@ -30,7 +30,7 @@ struct BlockedRole {
   }
 };
 
-// What is worth it. Sizes must be constants.
+// Images that are worth keeping in blocks. Sizes must be constants.
 struct BlockedImages {
   std::vector<BlockedRole> roles;  // per operation
   std::vector<bool> blocked;       // per value: in blocks wherever its readers take it so
@@ -38,7 +38,7 @@ struct BlockedImages {
 };
 BlockedImages find_blocked_images(const ir::Graph& graph);
 
-// Rewrites the graph so. Sizes must be constants.
+// Rewrites the graph with those images in blocks. Sizes must be constants.
 void block_images(ir::Graph& graph);
 
 // A value with strides of 0 in all spatial dimensions and no gap between channels, or one element.

@@ -1,5 +1,5 @@
-// Which parts of a block of memory are free while its places are given to values: by size; what
-// lies side by side is joined.
+// Free parts of the arena while its places are given to values, found by size. Parts that lie side
+// by side are joined.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@ struct Part {
   int64_t offset = -1, bytes = 0;
 };
 
-// All parts begin aligned; the end of what was given to it from outside need not be.
+// All parts begin aligned; the end of a part that was given from outside need not be.
 class FreeParts {
  public:
   Part take(int64_t bytes) {

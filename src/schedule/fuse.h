@@ -1,7 +1,7 @@
-// Which operations run together as one loop. Elementwise operations over equal sizes join when one
-// reads what the other makes, or when they read the same; reductions of what they make join them
-// where the blocks of the canonical order fall on loops. Everything else runs by itself. Views are
-// no step: whoever reads one reads the memory behind it.
+// Fusion of operations into loops. Elementwise operations over equal sizes join when one reads what
+// the other makes, or when they read the same; reductions of their results join them where the
+// blocks of the canonical order fall on loops. Everything else runs by itself. Views are no step:
+// operations that read a view read the memory behind it.
 #pragma once
 
 #include <span>
@@ -20,7 +20,7 @@ struct Group {
   size_t reductions = 0;  // the last ones: of what the others make, over the same dimensions
   bool beside = false;    // runs at the same time as the one before; see batch.h
   bool tiled = false;     // runs tile by tile together with the one before; see tile.h
-  int64_t rows = 0;       // of what runs by tiles: in so many its work is cut
+  int64_t rows = 0;       // of a tiled group: rows into which its work is cut
 
   std::span<const uint32_t> elementwise() const {
     return {operations.data(), operations.size() - reductions};
@@ -28,12 +28,12 @@ struct Group {
   std::span<const uint32_t> reducing() const { return std::span(operations).last(reductions); }
 };
 
-// The strides of all that a group reads, then of what its operations make.
+// The strides of the values that a group reads, then of those that it makes.
 std::vector<std::vector<int64_t>> operand_strides(const ir::Graph& graph, const Group& group);
 // The dimensions that a reduction combines.
 std::vector<bool> reduced_dimensions(const ir::Graph& graph, const ir::Operation& reduction);
 
-// In the order in which they run. Constants and views that have a place are in none of them.
+// Groups in the order in which they run. Constants, and views that have a place, are in none.
 std::vector<Group> fuse(const ir::Graph& graph, const std::vector<Place>& places);
 
 }  // namespace fg::schedule

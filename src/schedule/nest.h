@@ -24,18 +24,18 @@ struct Nest {
 // The strides of an operand that is broadcast to `sizes`.
 std::vector<int64_t> loop_strides(const ir::ValueInfo& info, const Dims& sizes);
 
-// Elementwise work. The operand `written` decides which loop is the innermost. With `rows` the
-// loops fall on rows, where they can: see falls_on_rows.
+// The loops of elementwise work. The operand `written` decides which one is innermost. With `rows`
+// the loops fall on rows, where they can: see falls_on_rows.
 Nest elementwise_nest(const Dims& sizes, const std::vector<std::vector<int64_t>>& strides,
                       size_t written, int64_t rows = 0);
 
-// How many leading dimensions have so many indices together, if there are such.
+// The number of leading dimensions that have `rows` indices together, if there is one.
 std::optional<size_t> leading_dims(const Dims& sizes, int64_t rows);
-// The work of loops in the order of the dimensions can be cut between any two of so many rows.
+// Whether work looped in the order of the dimensions can be cut between any two of so many rows.
 bool falls_on_rows(const Nest& nest, int64_t rows);
 
-// Work whose results are reduced over the marked dimensions: kept indices outside, in order, then
-// the blocks. Nothing, if the blocks of 512 elements do not fall on loops.
+// The loops of work whose results are reduced over the marked dimensions: kept indices outside, in
+// order, then the blocks. Nothing, if the blocks of 512 elements do not fall on loops.
 std::optional<Nest> reduction_nest(const Dims& sizes, const std::vector<bool>& reduced,
                                    std::vector<std::vector<int64_t>> strides);
 

@@ -1,4 +1,4 @@
-// Where the elements of a graph's values are. A view has no memory: its elements are some of those
+// Places of the values of a graph in memory. A view has no memory: its elements are some of those
 // of the value at the end of its chain of views.
 #pragma once
 
@@ -15,7 +15,7 @@ struct Place {
 // when it comes, is a root too. Sizes must be constants.
 std::vector<Place> find_places(const ir::Graph& graph);
 
-// An elementwise operation makes element i of element i of the input, where that was computed.
+// Whether an elementwise operation makes element i from element i of an input that is no view.
 bool reads_element(const ir::Graph& graph, const std::vector<Place>& places,
                    const ir::Operation& operation, ir::ValueId input);
 

@@ -46,7 +46,7 @@ class Planner {
     for (size_t g = 0; g < groups_.size(); g++) {
       std::set<ValueId> free = free_for_loop(g);
       each_output(groups_[g], [&](ValueId value) {
-        // The outputs of a single operation are written even where nobody reads them.
+        // The outputs of a single operation are written even if no operation reads them.
         plan_.stored[value] =
             kept_[value] || last_[value] > static_cast<int64_t>(g) || !groups_[g].loop;
         plan_.local[value] = is_local(value, g);
@@ -112,7 +112,7 @@ class Planner {
     for (ValueId root : others) found.erase(root);
     return found;
   }
-  // What the other groups of its tiles read.
+  // Adds the roots that other groups of the same tiles read.
   void add_reads_of_others(size_t g, std::set<ValueId>& roots) const {
     size_t first = g;
     while (groups_[first].tiled) first--;
@@ -124,7 +124,7 @@ class Planner {
       }
     }
   }
-  // Nobody but what runs by the same tiles reads it.
+  // Whether only groups of the same tiles read it.
   bool is_local(ValueId value, size_t g) const {
     return groups_[g].rows > 0 && plan_.stored[value] && !kept_[value] &&
            last_[value] <= static_cast<int64_t>(ends_[g]);

@@ -155,7 +155,7 @@ class Tiler {
     return longer <= sooner;
   }
 
-  // The tiles that nobody else reads yet can run when the group does.
+  // Joins the group with near tiles that no other group reads yet: they run when the group does.
   bool join_later(size_t g, const std::vector<int64_t>& rows, const std::set<size_t>& near) {
     Open joined{{g}, rows, g};
     for (size_t t : near) {
@@ -210,7 +210,7 @@ class Tiler {
     return most;
   }
 
-  // Values that one group of a tile makes for others of it, and for nobody else.
+  // Finds values that one group of a tile makes for others of it alone.
   void find_local() {
     local_.assign(graph_.values.size(), false);
     for (bool outside : {false, true}) {
@@ -226,7 +226,7 @@ class Tiler {
       if (output != kNoValue) local_[places_[output].root] = false;
     }
   }
-  // What also has to be in memory gains little: it is read from a near cache, once.
+  // Whether enough bytes stay in the tile: others go to memory too, and gain little from a cache.
   bool is_worth_it(const Open& tile) const {
     if (tile.groups.size() < 2) return false;
     int64_t bytes = 0;
@@ -240,7 +240,7 @@ class Tiler {
     tile.groups.clear();
   }
 
-  // What runs together is one node, named by its first group.
+  // The node of a group: all groups that run together are one, named by the first.
   size_t node_of(size_t g) const {
     if (tile_[g] != kNone) return tiles_[tile_[g]].groups[0];
     while (groups_[g].beside) g--;

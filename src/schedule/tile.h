@@ -1,6 +1,6 @@
 // Groups that work on the same rows run together by tiles: a thread takes a few rows, runs all
-// groups on them, one after the other, and goes on to the next. What one makes for another then
-// stays in the cache, and where nobody else reads it, it has no memory but that of a tile.
+// groups on them, one after the other, and goes on to the next. A value that one group makes for
+// another stays in the cache; if no other group reads it, it has no memory but that of a tile.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ namespace fg::schedule {
 struct TileLimits {
   int64_t least_bytes;  // of a value, and of all that groups make for each other alone: less stays
                         // in a cache anyway
-  int64_t tile_bytes;   // what a tile makes, at least one row of it
+  int64_t tile_bytes;   // bytes that a tile makes, at least one row
   int64_t row_bytes;    // longer rows are not worth it
   int64_t least_rows;   // fewer would not be enough for all threads
 };

@@ -108,7 +108,7 @@ class LoopEmitter {
   }
   Value* times(Value* index, int64_t factor) { return b_.CreateMul(index, number(factor)); }
 
-  // Where every operand has the first element that an index of the first `loops` loops leads to.
+  // Pointers to the first element of every operand at an index of the first `loops` loops.
   Values row_starts(Values pointers, Value* row, size_t loops) {
     for (size_t d = loops; d-- > 0;) {
       Value* at = row;
@@ -159,9 +159,9 @@ class LoopEmitter {
   }
   bool has_columns() const { return kernel_.columns > 1; }
 
-  // What is reduced so far: sixteen lanes in a register, which loops carry. Of several columns it
-  // is in memory: sixteen elements are then those of 16 / columns positions, and the lanes of all
-  // columns are so many vectors as there are columns, of all reductions side by side.
+  // Partial results of the reductions: sixteen lanes in a register, which loops carry. With several
+  // columns they are in memory: sixteen elements are then those of 16 / columns positions, and the
+  // lanes of all columns are as many vectors as there are columns, of all reductions side by side.
   Values begin_sums() {
     Values sums;
     for (size_t r = 0; r < kernel_.reductions.size(); r++) sums.push_back(identity(r));
@@ -174,7 +174,7 @@ class LoopEmitter {
     });
     return {};
   }
-  // Of one vector of each of the first reductions.
+  // Bytes of one vector of each of the first reductions.
   int64_t column_bytes(size_t reductions) const {
     int64_t bytes = 0;
     for (size_t r = 0; r < reductions; r++) bytes += kLanes * item(elementwise() + r);
@@ -372,7 +372,7 @@ class LoopEmitter {
     Value* result = llvm::Constant::getNullValue(vector);
     for (int i = 0; i < kLanes; i++) {
       Value* place = b_.getInt64(static_cast<uint64_t>(i));
-      if (partial) {  // what is behind the end reads the last element again
+      if (partial) {  // lanes behind the end read the last element again
         Value* last = b_.CreateSub(left, b_.getInt64(1));
         place = b_.CreateSelect(b_.CreateICmpSLT(place, left), place, last);
       }
@@ -402,7 +402,7 @@ class LoopEmitter {
   llvm::Function* function_;
   llvm::IRBuilder<> b_;
   LaneEmitter lanes_;
-  Value* columns_ = nullptr;  // what is reduced so far, where it is in memory
+  Value* columns_ = nullptr;  // partial results, where they are in memory
 };
 
 }  // namespace

@@ -20,7 +20,7 @@ class LaneEmitter {
   LaneEmitter(llvm::IRBuilder<>& builder, llvm::Value* table, Level level)
       : b_(builder), table_(table), level_(level) {}
 
-  // Values of all instructions, given those of the inputs; the results.
+  // Emits all instructions, given the values of the inputs; returns the results.
   std::vector<llvm::Value*> emit(const ir::Program& program,
                                  const std::vector<llvm::Value*>& inputs);
 

@@ -107,7 +107,7 @@ void LinkerFiles::put_into_folder(std::string_view object) {
   check(input_ && write_all(input_.number(), object));
   check(mkfifoat(folder_->number(), kTo, 0600) == 0);
   check(fchmodat(folder_->number(), kTo, 0600, 0) == 0);   // whatever the umask is
-  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;  // waits for nobody
+  constexpr int kFlags = O_RDWR | O_NOFOLLOW | O_CLOEXEC;  // does not wait for the other end
   read_end_ = Descriptor(openat(folder_->number(), kTo, kFlags));
   write_end_ = Descriptor(openat(folder_->number(), kTo, kFlags));
   check(read_end_ && write_end_);

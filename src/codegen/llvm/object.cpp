@@ -103,7 +103,7 @@ std::string build_object(const std::vector<NamedKernel>& kernels, Level level) {
 }  // namespace
 }  // namespace fg::codegen
 
-// Of which sources this is; the main library takes no other.
+// The identity of the sources of this generator; the main library takes no other.
 extern "C" __attribute__((visibility("default"))) const char* foregrad_generator() {
   return FOREGRAD_GENERATOR;
 }
