@@ -22,6 +22,11 @@ size_t Function::differentiable_count() const {
   return count;
 }
 
+size_t Function::gradient_count() const {
+  return static_cast<size_t>(
+      std::count_if(inputs.begin(), inputs.end(), [](const In& in) { return in.needs_grad; }));
+}
+
 Dims tangent_strides(const Tensor& output) {
   bool shared = overlaps_itself(output.sizes(), output.strides());
   return shared ? contiguous_strides(output.sizes()) : output.strides();
@@ -114,7 +119,7 @@ std::vector<uint32_t> outputs_behind(const Function& function, const Function& g
   return found;
 }
 
-// What of some memory the caller can write to.
+// Finds the inputs and outputs in the read memory: the caller can write to them.
 static void find_reads(const Function& function, const std::unordered_set<const Storage*>& read,
                        Function& gradient) {
   for (size_t i = 0; i < function.inputs.size(); i++) {

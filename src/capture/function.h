@@ -13,7 +13,7 @@ struct Function {
     Tensor leaf;
     ir::ValueId value;
     bool needs_grad;
-    const Storage* memory;  // what the function sees of it
+    const Storage* memory;  // memory of the tensor that the function sees
   };
   struct Out {
     Tensor inside;  // undefined: there is none
@@ -29,14 +29,14 @@ struct Function {
   std::vector<Out> outputs;
   std::vector<ir::Role> input_roles;
   size_t end = 0;      // operations of the trace that came before its gradient
-  size_t checked = 0;  // of those, operations that may refuse values and run in any case
-  // Of a gradient: which inputs and outputs of the function eager code would have saved for it.
+  size_t checked = 0;  // those of them that may refuse values and run in any case
+  // Inputs and outputs that eager code would have saved for this gradient of a function.
   std::vector<size_t> reads_inputs{}, reads_outputs{};
-  std::vector<ir::ValueId> reads_values{};  // those and what lies between: all that it reads
-  // Inputs of the function that its code reaches when it runs: after the tangents, they are inputs
-  // once more, as they are then.
+  std::vector<ir::ValueId> reads_values{};  // the same and values between them: all that it reads
+  // Live inputs: code of the user reaches them when it runs. They are inputs once more, after the
+  // tangents, with their elements of that time.
   std::vector<size_t> live{};
-  // Tensors that it writes to: after the gradients, their new elements are outputs.
+  // Tensors that it writes to; their new elements are outputs after the gradients.
   struct Write {
     size_t place;    // an input of the function, or after those a tangent
     uint32_t bumps;  // of the version; none: written through .data
@@ -45,29 +45,30 @@ struct Function {
   std::vector<Write> writes{};
 
   size_t differentiable_count() const;
+  size_t gradient_count() const;  // of inputs that need one
 };
 
-// For every differentiable output: from which of the inputs that need a gradient it is computed.
+// Per differentiable output: on which of the inputs that need a gradient it depends.
 using Reach = std::vector<std::vector<bool>>;
 Reach reach_of(const Function& function);
-// Which differentiable outputs of a function its gradient is computed from, as autograd sees it.
+// Differentiable outputs of a function that its gradient is computed from, as autograd sees it.
 std::vector<uint32_t> outputs_behind(const Function& function, const Function& gradient);
 
-// Whether its gradient runs code of the user: a hook, a custom function, what unpacks a value.
+// Whether its gradient runs code of the user: a hook, a custom function, an unpack hook.
 bool runs_code_of_user(const Function& function);
 
-// What the trace of a call computes: the new elements of written inputs, then the results.
+// The function that a trace computes. Outputs: new elements of written inputs, then the results.
 Function function_of(std::shared_ptr<Trace> trace);
 
-// Fills in what the nodes behind an output that lead to no input have saved of inputs and outputs:
-// reads_inputs and reads_outputs.
+// Fills in reads_inputs and reads_outputs: those that nodes behind an output have saved, as far as
+// these nodes lead to no input.
 void find_saved(const Function& function, const Function::Out& out, Function& gradient);
 
-// How the gradient of a differentiable output comes: not at all, or as a tensor that does or does
-// not require grad itself.
+// The form in which the gradient of a differentiable output comes: not at all, or as a tensor that
+// does not, or does, require grad itself.
 enum class Tangent : uint8_t { none, plain, differentiable };
 using Tangents = std::vector<Tangent>;
-// In which layout: that of the output, where that is one.
+// The strides of a tangent: those of the output, or contiguous if the output overlaps itself.
 Dims tangent_strides(const Tensor& output);
 
 // The gradient: takes the inputs of `function` and its tangents, returns one gradient per input.
@@ -77,7 +78,7 @@ Dims tangent_strides(const Tensor& output);
 Function gradient_of(const Function& function, const Tangents& tangents, bool again,
                      const Tensors* inputs = nullptr, const std::vector<bool>& wanted = {});
 
-// One graph of it; seeds of random numbers are the last inputs.
+// The function as one graph; seeds of random numbers are the last inputs.
 ir::Graph graph_of(const Function& function);
 
 }  // namespace fg::capture

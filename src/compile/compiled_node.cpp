@@ -12,11 +12,11 @@ CompiledNode::CompiledNode(Ref<Programs> programs, const Tensors& inputs, Tensor
   for (size_t i = 0; i < inputs.size(); i++) {
     const capture::Function::In& in = programs_->function().inputs[i];
     if (!in.needs_grad) continue;
-    // No edge to what no gradient reaches: nobody shall run this node for it.
+    // No edge to an input that no gradient reaches: the engine shall not run this node for it.
     bool reached = programs_->reached()[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
-  bool hooks = graph_counters.saved_tensor_hooks > 0;  // nobody compares versions then
+  bool hooks = graph_counters.saved_tensor_hooks > 0;  // versions are not compared then
   saved_inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); i++) {
     bool kept = programs_->holds_for_again(i) || (!hooks && programs_->holds(i));
@@ -44,7 +44,7 @@ bool CompiledNode::leads_to_wanted(uint32_t output) const {
   return false;
 }
 
-// Where saved-tensor hooks pack what is saved, nobody compares versions.
+// Versions are not compared where saved-tensor hooks pack the saved values.
 void CompiledNode::watch_input(size_t i, const Tensor& input) {
   if (graph_counters.saved_tensor_hooks > 0) return;
   watched_.emplace(i, autograd::SavedValue(alias(input), false));
@@ -110,7 +110,7 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
   if (tangent.strides() == strides) return tangent;
   autograd::Edge edge = autograd::gradient_edge(tangent);
   NoGradGuard no_grad;
-  // What is repeated is stored once.
+  // Repeated elements are stored once.
   Tensor part = tangent;
   for (size_t i = 0; i < strides.size(); i++) {
     bool repeated = strides[i] == 0 && tangent.sizes()[i] > 1;
@@ -230,6 +230,11 @@ Tensors CompiledNode::run(const Request& request, Tensors tangents, const Tensor
   for (const Tensor& input : live_inputs) inputs.push_back(alias(input));
   timing::Span span("call", "backward");
   Tensors results = backward.run(std::move(inputs));
+  size_t expected = programs_->function().gradient_count() + backward.writes.size();
+  if (results.size() != expected) {
+    fail("a compiled backward returned {} values; expected {}, one per output of its graph",
+         results.size(), expected);
+  }
   if (!backward.live.empty()) keep_apart(results, live_inputs);
   if (!backward.writes.empty()) write_back(backward, targets, results);
   return results;
@@ -310,7 +315,7 @@ Tensors CompiledNode::run_again(const Request& request, Tensors tangents) {
   return results;
 }
 
-// Where eager code saved a result, its second derivative goes through that result once more.
+// Refuses hooks on results: if eager code saved one, its second derivative goes through it again.
 void CompiledNode::check_hooks_of_first() const {
   autograd::NodeHooks* hooks = first_ ? first_->hooks() : nullptr;
   if (!hooks) return;

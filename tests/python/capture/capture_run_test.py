@@ -58,13 +58,16 @@ def test_the_history_of_an_input_without_gradient_is_not_walked():
 
 
 def test_a_compiler_that_returns_too_few_values_is_told():
-    from foregrad.compiler import aot_function
+    from foregrad.compiler import aot_function, nop
 
     def too_few(graph, example_inputs):
         return lambda *args: graph(*args)[:-1]
 
     with pytest.raises(RuntimeError, match="forward returned 1 values; expected 2"):
         aot_function(lambda x: (x * 2, x * 3), too_few)(plain(3))
+    y = aot_function(lambda x, w: x * w, nop, too_few)(leaf(3), leaf(3))
+    with pytest.raises(RuntimeError, match="backward returned 1 values; expected 2"):
+        y.sum().backward()
 
 
 def test_a_saved_input_that_is_written_later_is_an_error():
