@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the stubs of the package, what editors and type checkers read: __init__.pyi and
+"""Writes the stubs of the package for editors and type checkers: __init__.pyi and
 nn/functional.pyi.
 
     make_stubs.py OUTPUT [MODULE]
@@ -102,7 +102,7 @@ class Stubs:
         self.method_type = type(vars(self.native.Tensor)["abs"])
 
     def nodes_of(self, name, value, method=False):
-        """The definitions of a name that nobody wrote by hand; none when it is no function."""
+        """The definitions of a name that is not in written.pyi; none when it is no function."""
         if isinstance(value, (self.function_type, self.method_type)):
             return render(name, self.signatures.of(value.__name__, method))
         if inspect.ismodule(value) or inspect.isclass(value):
@@ -173,7 +173,7 @@ def first_sentence(owner):
 
 
 def check_written(tree, owner):
-    """What was written by hand must exist."""
+    """Refuses names in written.pyi that the package does not have."""
     for name, nodes in definitions(tree).items():
         if not hasattr(owner, name) and not name.startswith("_"):
             raise SystemExit(f"make_stubs: {WRITTEN.name} describes {name}, which {owner!r} does "

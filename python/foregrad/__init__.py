@@ -103,13 +103,13 @@ def save(obj, f, **options):
 
 
 def load(f, map_location=None, *args, **options):
-    """What save() wrote; of another safetensors file the tensors by name."""
+    """Reads a file of save(); of another safetensors file the tensors by name."""
     from foregrad.serialization import load as load_now
     return load_now(f, map_location, *args, **options)
 
 
 def set_default_dtype(d):
-    """The dtype of floats whose dtype is not given."""
+    """Sets the dtype of floats that are made without a dtype."""
     _C.set_default_dtype(d)
 
 

@@ -1,4 +1,4 @@
-"""Tensors from Python data, and what only Python can spell."""
+"""Tensors from Python data, and functions whose arguments only Python can express."""
 
 import warnings
 
@@ -169,7 +169,7 @@ def nonzero(input, *, out=None, as_tuple=False):
 
 
 def numel(input):
-    """How many elements there are."""
+    """The number of elements."""
     return _C._numel(input)
 
 

@@ -32,7 +32,7 @@ def install_functions(names):
 
 
 def _drop_method(name, suffix, shown):
-    """A function that is no method in PyTorch is none here; in-place forms of hidden ones are."""
+    """Deletes a method that PyTorch does not have; in-place forms of hidden functions stay."""
     if shown in ("as_function", "in_nn") or shown == "nowhere" and not suffix:
         if name in vars(_C.Tensor):
             delattr(_C.Tensor, name)

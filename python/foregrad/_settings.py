@@ -4,7 +4,7 @@ from foregrad import _C
 
 
 def native_settings(name, settings):
-    """_C.AdamW and its like, from a dictionary."""
+    """The native settings of an optimiser, such as _C.AdamW, from a dictionary."""
     try:
         return getattr(_C, name)(**settings)
     except TypeError:

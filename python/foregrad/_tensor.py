@@ -44,11 +44,11 @@ def as_subclass(self, cls):
     return _C._as_subclass(self, cls)
 
 
-# ---- what it is
+# ---- description: device, layout, sizes
 
 @_property
 def device(self):
-    """Where the tensor lives."""
+    """The device of the tensor: the cpu."""
     return _CPU
 
 
@@ -84,7 +84,7 @@ def stride(self, dim=None):
 
 @_method
 def dim(self):
-    """How many dimensions there are."""
+    """The number of dimensions."""
     return self.ndim
 
 
@@ -93,7 +93,7 @@ Tensor.ndimension = dim
 
 @_method
 def numel(self):
-    """How many elements there are."""
+    """The number of elements."""
     return _C._numel(self)
 
 
@@ -243,7 +243,7 @@ Tensor.__array_priority__ = 1000
 
 @_method
 def __array_wrap__(self, array, context=None, return_scalar=False):
-    """What numpy's functions make of tensors are tensors."""
+    """Makes results of numpy's functions on tensors tensors, too."""
     return _C._share_array(array, "__array_wrap__")
 
 
@@ -447,7 +447,7 @@ def __deepcopy__(self, memo):
     if self.requires_grad:
         result.requires_grad_()
     memo[id(self)] = result
-    from copy import deepcopy  # whoever calls this has loaded it
+    from copy import deepcopy  # already loaded by the caller
     if self.grad is not None:
         result.grad = deepcopy(self.grad, memo)
     result.__dict__.update(deepcopy(self.__dict__, memo))
@@ -463,7 +463,7 @@ def __copy__(self):
 
 
 def _rebuild(cls, data, dtype, shape, requires_grad, state, strides=None):
-    """A tensor from what __reduce_ex__ kept."""
+    """A tensor from the arguments that __reduce_ex__ pickled."""
     result = _C._from_bytes(data, dtype, shape)
     if strides is not None and strides != result.stride():
         result = _functions.empty_strided(shape, strides, dtype=dtype).copy_(result)

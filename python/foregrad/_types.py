@@ -1,4 +1,4 @@
-"""Devices, dtypes under their other names, and what describes numbers."""
+"""Devices, dtypes under their other names, and descriptions of numbers: finfo, iinfo."""
 
 import builtins
 import math
@@ -33,7 +33,7 @@ newaxis = None
 
 
 class device:
-    """Where tensors live: the cpu."""
+    """The device of tensors: the cpu."""
 
     __slots__ = ("type", "index")
 
@@ -74,7 +74,7 @@ class device:
         return device, (str(self),)
 
     def __enter__(self):
-        """New tensors are made here: that is where all of them are."""
+        """Changes nothing: all tensors are on the cpu."""
         return self
 
     def __exit__(self, *error):
@@ -131,7 +131,7 @@ _FLOATS = {  # bits, eps, max, tiny, smallest_normal, resolution
 
 
 class finfo:
-    """What a floating dtype can hold."""
+    """Limits and precision of a floating dtype."""
 
     def __init__(self, type=None):
         type = _C.get_default_dtype() if type is None else type
@@ -150,7 +150,7 @@ class finfo:
 
 
 class iinfo:
-    """What an integer dtype can hold."""
+    """Limits of an integer dtype."""
 
     def __init__(self, type):
         if not isinstance(type, dtype) or type.is_floating_point or type is bool:

@@ -1,7 +1,7 @@
 """Tensors in files of the format safetensors, with the names of the package of that name.
 
-A file is written in full or not at all. What is wrong with a file is said in one sentence, and
-nothing of it is used.
+A file is written in full or not at all. A wrong file is refused as a whole, with one sentence that
+says why.
 """
 
 import os

@@ -27,7 +27,7 @@ DEFAULT_PROTOCOL = 4
 # ---- writing
 
 class _Memory:
-    """Stands in a pickle for the memory of tensors."""
+    """The stand-in of the memory of tensors in a pickle."""
 
     def __init__(self, name, tensor):
         self.name, self.tensors = name, [tensor]
@@ -121,7 +121,7 @@ def _rebuild(cls, memory, dtype, offset, shape, strides, requires_grad):
     return data.requires_grad_(requires_grad)
 
 
-_trusted = {}  # what the user added, by name
+_trusted = {}  # classes and functions that the user added, by name
 
 
 def _name_of(thing):
@@ -189,7 +189,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 class _CarefulUnpickler(pickle._Unpickler):
-    """Builds what is known, and nothing else; of Python's two readers the one that can be told."""
+    """Builds known classes only; the one of Python's two unpicklers that can be restricted."""
 
     def __init__(self, stream, tensors):
         super().__init__(stream)

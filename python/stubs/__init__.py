@@ -1,1 +1,1 @@
-"""What make_stubs.py is made of."""
+"""The parts of make_stubs.py: schemas, and signatures made from them."""

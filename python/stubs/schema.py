@@ -42,7 +42,7 @@ class Schema:
 
     @property
     def self_at(self):
-        """Which argument is the object of the method."""
+        """The place of the argument that is the object of the method."""
         return next((i for i, a in enumerate(self.arguments) if a.name == "self"), 0)
 
     @property

@@ -1,4 +1,4 @@
-# What only Python knows: make_stubs.py adds the functions and methods of the table to it.
+# Definitions that only Python has: make_stubs.py adds the functions and methods of the table.
 import builtins
 from collections.abc import Callable, Iterator, Sequence
 from types import EllipsisType

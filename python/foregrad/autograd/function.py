@@ -10,7 +10,7 @@ __all__ = ["Function", "FunctionCtx", "once_differentiable", "InplaceFunction"]
 
 
 class FunctionCtx(_C.ContextBase):
-    """What forward and backward share: the node itself. Any attribute may be set on it."""
+    """The context that forward and backward share: the node itself. It takes any attribute."""
 
     def apply(self, *grads):
         """Runs backward; the engine calls it."""

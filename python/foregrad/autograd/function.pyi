@@ -11,13 +11,13 @@ __all__ = ["Function", "FunctionCtx", "once_differentiable", "InplaceFunction"]
 _Backward = TypeVar("_Backward", bound=Callable[..., Any])
 
 class FunctionCtx(Node):
-    """What forward and backward share: the node itself. Any attribute may be set on it."""
+    """The context that forward and backward share: the node itself. It takes any attribute."""
 
     needs_input_grad: tuple[bool, ...]
     materialize_grads: bool
     @property
     def saved_tensors(self) -> tuple[Tensor, ...]:
-        """What save_for_backward kept."""
+        """The tensors that save_for_backward kept."""
     @property
     def saved_variables(self) -> tuple[Tensor, ...]: ...
     def save_for_backward(self, *tensors: Tensor | None) -> None:

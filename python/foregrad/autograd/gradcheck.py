@@ -6,7 +6,7 @@ __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 
 class GradcheckError(RuntimeError):
-    """What gradcheck raises: which gradient is wrong, with both Jacobians."""
+    """The error of gradcheck: names the wrong gradient, with both Jacobians."""
 
 
 def _prepare(func, inputs):
@@ -35,7 +35,7 @@ def _run(check, raise_exception):
 
 
 def _refuse(name, **others):
-    """Options that are not here yet, where they are not what they are by default."""
+    """Refuses options that are not here yet, unless they have their defaults."""
     for option, other in others.items():
         if other:
             raise NotImplementedError(f"{name}: {option} is not here yet; leave it out")

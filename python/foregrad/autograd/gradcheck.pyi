@@ -8,7 +8,7 @@ from foregrad import Tensor
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
 
 class GradcheckError(RuntimeError):
-    """What gradcheck raises: which gradient is wrong, with both Jacobians."""
+    """The error of gradcheck: names the wrong gradient, with both Jacobians."""
 
 def gradcheck(
     func: Callable[..., Any],

@@ -18,7 +18,7 @@ class GradientEdge(namedtuple("GradientEdge", "node output_nr ownership_token", 
 
 
 def get_gradient_edge(tensor):
-    """Where the gradient of a tensor goes: its node, or its accumulator for a leaf."""
+    """The edge along which the gradient of a tensor goes: to its node, or a leaf's accumulator."""
     return GradientEdge(*_C._get_gradient_edge(tensor))
 
 

@@ -14,7 +14,7 @@ _Function = TypeVar("_Function", bound=Callable[..., Any])
 _Gradients = tuple[Tensor | None, ...]
 
 class Node:
-    """What made a tensor, and how its gradient is passed on."""
+    """The record of the call that made a tensor: passes its gradient on to the inputs."""
 
     @property
     def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
@@ -57,7 +57,7 @@ class GradientEdge(NamedTuple):
     ownership_token: Any = None
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Where the gradient of a tensor goes: its node, or its accumulator for a leaf."""
+    """The edge along which the gradient of a tensor goes: to its node, or a leaf's accumulator."""
 
 def increment_version(tensor: Tensor | Iterable[Tensor]) -> None:
     """Marks tensors as modified in place."""

@@ -1,4 +1,4 @@
-"""Captured functions: compile(), and what it is made of."""
+"""Captured functions: compile(), compile_step(), their graphs, settings and cache."""
 
 from foregrad._C import CacheError  # noqa: F401
 from foregrad.compiler import cache  # noqa: F401

@@ -1,4 +1,4 @@
-"""aot_function and its like: functions whose graphs are compiled by the caller's compilers."""
+"""aot_function, aot_module: functions whose graphs the caller's compilers compile."""
 
 import functools
 
@@ -68,7 +68,7 @@ _WHY_NOT = {
 
 
 def _refuse(**others):
-    """Options that are not what they are by default."""
+    """Refuses options that do not have their defaults."""
     for option, other in others.items():
         if other:
             raise NotImplementedError(f"aot_function: {option} is not here: {_WHY_NOT[option]}; "
@@ -81,10 +81,10 @@ def aot_function(fn, fw_compiler, bw_compiler=None, partition_fn=default_partiti
                  disable_functionalization=False):
     """`fn` captured ahead of time: compilers get its forward and backward graphs.
 
-    What cannot be captured is an error. A compiler is called with a graph and example inputs, and
-    returns what runs in its place: inference_compiler that of a call without gradients, where there
-    is one, and fw_compiler all other forwards. Graphs are functional, have the sizes of a call, and
-    do not write to their inputs.
+    A function that cannot be captured is an error. A compiler is called with a graph and example
+    inputs, and returns a callable that runs in the place of the graph. inference_compiler, if it is
+    given, compiles calls without gradients, and fw_compiler all other forwards. Graphs are
+    functional, have the sizes of a call, and do not write to their inputs.
     """
     _refuse(dynamic=dynamic, disable_functionalization=disable_functionalization,
             keep_inference_input_mutations=keep_inference_input_mutations,

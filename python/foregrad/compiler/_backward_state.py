@@ -1,7 +1,7 @@
-"""Things that backwards and hooks of a captured function read when they run, beside tensors.
+"""The state that backwards and hooks of a captured function read when they run, beside tensors.
 
-Eager code reads them in the backward, which may be long after the forward. So a compiled backward
-is traced for a state of these things, and used again when they are in this state.
+Eager code reads it in the backward, which may be long after the forward. So a compiled backward is
+traced for one state, and used again when the state is the same.
 """
 
 from operator import is_
@@ -13,11 +13,11 @@ _MOST = 64
 
 
 class BackwardState:
-    """The states in which code that runs in a backward found what it reads, by number.
+    """The states that code in a backward has found at the places that it reads, by number.
 
-    `reads` are those of a snapshot: (how, holder, key, what is expected, which). Numbers and texts
-    may be others; a tensor must be that of the call, and an object or container, of which the
-    snapshot does not know what else it holds, that of the capture.
+    `reads` are those of a snapshot: (how, holder, key, kind of condition, value). Numbers and texts
+    may change; a tensor must be that of the call. An object or container must be that of the
+    capture, because the snapshot does not know its other contents.
     """
 
     def __init__(self, name, reads):
@@ -37,12 +37,12 @@ class BackwardState:
         self._known = []  # values by the number of their state
 
     def of_call(self):
-        """A function that tells the state of now, for the backward of a call that begins."""
+        """A function that returns the number of the current state, for a new call's backward."""
         tensors = self._tensors_now()
         return lambda: self._now(tensors)
 
     def _tensors_now(self):
-        """The tensors, or what is there in the place of one."""
+        """The tensors that are there now; the error when something else is in the place of one."""
         try:
             return self._tensors.again()[0]
         except RuntimeError as error:

@@ -1,4 +1,4 @@
-"""The cache of compiled code: what it did, and its entries for another machine."""
+"""The cache of compiled code: keys, statistics, and entries for another machine."""
 
 import contextlib
 
@@ -9,7 +9,7 @@ def cache_key(function, *args, **kwargs):
     """The key of the cache for a call of a compiled function or step; compiles nothing.
 
     It is the one that `foregrad cache ls` shows once the call was made. A plain function counts as
-    compile() of it. What is not cached is an error that says why.
+    compile() of it. A call that is not cached is an error that says why.
     """
     if not hasattr(function, "cache_key"):
         from foregrad.compiler._compile import compile
@@ -18,7 +18,7 @@ def cache_key(function, *args, **kwargs):
 
 
 def cache_stats():
-    """What the cache did in this process: hits, misses, what was saved, bypasses by reason.
+    """Counters of the cache in this process: hits, misses, saved entries, bypasses by reason.
 
     "lookups" are the last ones: outcome, key, reason of a bypass, microseconds, fields of the key
     (of long ones their digests).
@@ -27,7 +27,7 @@ def cache_stats():
 
 
 def save_cache_artifacts():
-    """What this process compiled or found, as (bytes, keys); None if there is nothing.
+    """Entries that this process compiled or found, as (bytes, keys); None if there are none.
 
     The bytes are authenticated with the shared key that FOREGRAD_CACHE_KEY names.
     """
@@ -35,7 +35,7 @@ def save_cache_artifacts():
 
 
 def load_cache_artifacts(serialized_artifacts):
-    """Takes over what save_cache_artifacts() gave: all of it, or nothing. Returns the keys."""
+    """Takes over the bytes of save_cache_artifacts(): all entries or none. Returns the keys."""
     if not isinstance(serialized_artifacts, (bytes, bytearray, memoryview)):
         raise TypeError("load_cache_artifacts: expected the bytes that save_cache_artifacts() "
                         f"returned, got {type(serialized_artifacts).__name__}")

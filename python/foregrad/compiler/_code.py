@@ -12,7 +12,7 @@ _LOADS = ("LOAD_ATTR", "LOAD_GLOBAL", "LOAD_NAME", "LOAD_DEREF", "LOAD_CLASSDERE
 
 
 def codes_in(code):
-    """Code, and that of functions and classes which it makes."""
+    """A code object, and those of the functions and classes that it makes."""
     yield code
     for constant in code.co_consts:
         if isinstance(constant, types.CodeType):
@@ -20,7 +20,7 @@ def codes_in(code):
 
 
 def names_in(code):
-    """The names of variables and attributes that code, without that inside of it, mentions."""
+    """Names of variables and attributes that code mentions; nested code is not looked at."""
     names = set(code.co_names)
     if names & _BY_TEXT:
         names.update(text for text in code.co_consts
@@ -33,7 +33,7 @@ def names_in(code):
 
 
 def globals_loaded_in(code):
-    """The global variables that code, without that inside of it, reads; builtins among them."""
+    """Global variables that code reads, with builtins; nested code is not looked at."""
     return set(_named(code, _LOAD_GLOBAL)) if _LOAD_GLOBAL in code.co_code[::2] else set()
 
 
@@ -44,7 +44,7 @@ def names_tried_in(code):
 
 
 def globals_stored_in(code):
-    """The global variables that code, and that inside of it, sets."""
+    """Global variables that code and its nested code set."""
     found = set()
     for one in codes_in(code):
         if _STORE_GLOBAL in one.co_code[::2]:
@@ -89,7 +89,7 @@ def values_loaded(code):
     nor for what is in them."""
     import dis  # slow to load, and seldom needed
     instructions = list(dis.get_instructions(code))
-    called = False  # what a chain of names begins with: NULL stands below what is called
+    called = False  # whether the chain of names is called: NULL stands below a callable
     for at, one in enumerate(instructions):
         before, after = instructions[at - 1], instructions[min(at + 1, len(instructions) - 1)]
         if one.opname not in _LOADS:
@@ -108,7 +108,7 @@ BUILTINS_ONLY = {"eval", "exec"}  # methods may have these names, too
 
 
 def reaches_all_in(code):
-    """Whether code may read what it does not mention."""
+    """Whether code may read variables or attributes whose names it does not mention."""
     found = REACHES_ALL.intersection(code.co_names)
     return bool(found - BUILTINS_ONLY or found & globals_loaded_in(code))
 

@@ -1,4 +1,4 @@
-"""compile(): a function that captures itself on its first call and runs what it captured."""
+"""compile(): makes a callable that captures a function at its first call and runs the capture."""
 
 import functools
 import os
@@ -22,18 +22,18 @@ from foregrad.compiler._stores import After
 from foregrad.compiler._watch import Watch
 
 Tensor = _C.Tensor
-# When Python uses a version, beside what its tensors must look like.
+# Conditions under which Python uses a version, beside the guards on tensors.
 CONDITIONS = ["numbers, texts and objects that the function reads are what they were"]
 
 
 class Call:
-    """A call that no version fits: what a version for it is made of."""
+    """A call that no version fits: the structure, inputs and key for a new version."""
 
     def __init__(self, args, kwargs, fixed):
         self.arguments = args, kwargs
         self.given = _C.Arguments(*args, **kwargs)
         self.structure = self.given.structure()
-        self.fixed = fixed.get(self.structure, ())  # which of the floats are constants
+        self.fixed = fixed.get(self.structure, ())  # places of the floats that are constants
         floats = list(enumerate(self.given.floats))
         constants = [value for i, value in floats if i in self.fixed]
         self.inputs = self.given.tensors
@@ -42,14 +42,14 @@ class Call:
                     struct.pack(f"{len(constants)}d", *constants))  # NaN and both zeros
 
 
-_everything = weakref.WeakSet()  # that was compiled
+_everything = weakref.WeakSet()  # of Compiled
 
 
 def reset():
-    """Forgets what was compiled in this process, and counts anew; the cache stays as it is.
+    """Forgets all compiled code of this process, and counts anew; the cache stays as it is.
 
-    Functions are captured again when they are called next. Calls whose backward is still to come
-    keep what they need.
+    Functions are captured again when they are called next. A call whose backward is still to come
+    keeps its code.
     """
     for compiled in list(_everything):
         compiled.forget()
@@ -58,14 +58,14 @@ def reset():
 
 
 class CaptureAgain(Exception):
-    """A function runs code that was not looked into, and now will be."""
+    """Asks for a second capture: the function ran code that the snapshot had not looked into."""
 
 
 class Compiled:
     """The versions of one function, and how more of them are made.
 
-    callable_of() makes what finds the version of a call and runs it; it calls `miss` where there is
-    none, and the function itself from then on that `refused` is set.
+    callable_of() makes the callable that finds the version of a call and runs it. It calls `miss`
+    when no version fits, and the function itself as soon as `refused` is set.
     """
 
     def __init__(self, function, fullgraph=False, forward=None, backward=None,
@@ -77,19 +77,19 @@ class Compiled:
         self.entries = []
         self.refused = None  # why it runs eagerly from now on
         self.fixed = Fixed()  # floats among the arguments that are constants
-        # Functions that it calls in ways that the snapshot does not see, and names in such.
+        # Functions that it calls unseen by the snapshot, and names that their code mentions.
         self.followed, self.mentioned = [], set()
         self.grown = []  # lists that it does nothing with but append to them
         self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
-        self.changed = ""  # what differed from the versions that are there
+        self.changed = ""  # the difference of the last miss from the versions
         self.changed_places = []
         self.fills = 0  # captures in which functools.lru_cache kept something new
         self.lock = RLock()
-        self.callable = lambda: None  # what is called in the place of the function
+        self.callable = lambda: None  # weak reference to the result of callable_of()
         _everything.add(self)
 
     def forget(self):
-        """Forgets all versions, and what was learned from them."""
+        """Forgets all versions, and everything learned from them."""
         with self.lock:
             del self.entries[:]
             self.refused, self.changed, self.changed_places = None, "", []
@@ -100,7 +100,7 @@ class Compiled:
                 made._refused = None
 
     def miss(self, *args, **kwargs):
-        """A call for which no version was found."""
+        """Handles a call for which no version was found."""
         found = None
         while found is None:
             with self.lock:
@@ -124,7 +124,7 @@ class Compiled:
 
     @property
     def versions(self):
-        """The versions that there are."""
+        """All versions, as a list."""
         return [entry.version for entry in self.entries]
 
     def graphs(self):
@@ -136,7 +136,7 @@ class Compiled:
         return found
 
     def explain(self, path=None):
-        """A page of HTML about what was compiled, and where its time and memory go.
+        """A page of HTML about the compiled code, its time and its memory.
 
         It is written to `path` if there is one, and returned otherwise. Everything is compiled
         once more and measured with inputs of its own: that takes about as long as compiling did.
@@ -149,7 +149,7 @@ class Compiled:
         page = _C.explain(_name(self.function), note, versions)
         if path is None:
             return page
-        # A pipe that no program reads is an error, not waited for.
+        # A pipe without a reader is an error at once.
         with open(path, "w", encoding="utf-8",
                   opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK, 0o666)) as file:
             os.set_blocking(file.fileno(), True)
@@ -213,7 +213,7 @@ class Compiled:
                                 [i - arguments for i in asked if i >= arguments])
 
     def snapshot(self, call):
-        """What the function reads beside its arguments."""
+        """A snapshot of everything that the function reads beside its arguments."""
         names = {id(thing): name for thing, name in object_names(self.function, call.arguments)}
         roots = [self.function, *call.given.objects, *self.followed]
         snapshot = Snapshot(roots, self.moving, names, self.mentioned, self.grown)
@@ -230,7 +230,7 @@ class Compiled:
         try:
             version, result, stores = self.trace(call, inputs, snapshot, _C.Version)
             if snapshot.places and version.runs_code_of_user:
-                # It may read those floats when its gradient is traced, as what they are then.
+                # The user's code may read those floats, with later values, when it is traced.
                 raise CaptureError("a float changes that a backward or a hook may read")
             if _C.asked_inputs():  # and the function caught the exception
                 raise CaptureError("the value of a float is asked for while it is captured")
@@ -250,7 +250,7 @@ class Compiled:
 
     @staticmethod
     def check_effects(snapshot):
-        """Refuses what was done to things from before and cannot be done after every call."""
+        """Refuses changes of older objects that cannot be repeated after every call."""
         try:
             snapshot.check_as_before()
         except RuntimeError as error:
@@ -259,8 +259,8 @@ class Compiled:
                                "instead, or keep it in a tensor") from None
 
     def check_gradient(self, call, version, inputs):
-        """Refuses backwards and hooks that change what they, or the function, read; of what they
-        read, the state."""
+        """Refuses backwards and hooks that change values which they, or the function, read; returns
+        the BackwardState of their own reads, or None."""
         before = self.snapshot(call)
         with Watch(before) as watch:
             version.check_gradient(inputs)
@@ -319,7 +319,7 @@ class Compiled:
         return made, results[0], body.stores
 
     def refuse_call(self, error):
-        """What capture refuses runs eagerly; said once, with the line that stood in the way."""
+        """Lets the function run eagerly from now on; warns once, with the line that was refused."""
         self.refuse(f"{_name(self.function)} runs eagerly: {error}{_line_of(error)}")
 
     def refuse(self, why):
@@ -334,7 +334,7 @@ _PACKAGE = __file__.rsplit("compiler", 1)[0]
 
 
 def _caller_level():
-    """How far up the stack the user's own code is."""
+    """The number of frames up the stack to the user's own code."""
     level, frame = 2, sys._getframe(2)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         level, frame = level + 1, frame.f_back
@@ -342,7 +342,7 @@ def _caller_level():
 
 
 def _line_of(error):
-    """Where in the user's code an exception was raised."""
+    """The line of the user's code that raised an exception, as ' (file:line)'."""
     line, traceback = "", error.__traceback__
     while traceback is not None:
         file = traceback.tb_frame.f_code.co_filename
@@ -383,7 +383,7 @@ def _check_types(tensors):
 
 
 def callable_of(compiled):
-    """What is called in the place of a function, and looks like it."""
+    """The callable that replaces a function, with its name and documentation."""
     function = compiled.function
     updated = functools.WRAPPER_UPDATES if isinstance(function, types.FunctionType) else ()
     made = functools.update_wrapper(_C.compiled_function(compiled), function, updated=updated)
@@ -391,11 +391,11 @@ def callable_of(compiled):
     compiled.callable = weakref.ref(made)
     made.explain, made.graphs = compiled.explain, compiled.graphs
     made.cache_key = compiled.cache_key
-    made._captured_function = function  # what another function that calls this one reads
+    made._captured_function = function  # read when another captured function calls this one
     return made
 
 
-# PyTorch's names of back ends that do what ours do.
+# PyTorch's names of backends, and ours that do the same.
 _LIKE_PYTORCH = {"inductor": "default", "eager": "interpreter", "aot_eager": "interpreter"}
 
 
@@ -429,12 +429,13 @@ def compile(model=None, *, fullgraph=False, dynamic=None, backend=None, mode=Non
             disable=False):
     """Makes a function, a method or an object with `forward` run as captured code.
 
-    The first call with arguments of a kind captures the function; later calls run what was
-    captured. What cannot be captured runs eagerly, with one warning, unless fullgraph is True.
+    The first call with arguments of a kind captures the function; later calls run the captured
+    code. A function that cannot be captured runs eagerly, with one warning, unless fullgraph is
+    True.
     backend: 'native' (compiled code, the default), 'interpreter' (the eager kernels one by one), or
     a compiler as aot_function takes it.
-    dynamic: None or False, because every new size is a version of its own. mode: a name of
-    PyTorch's, of which all mean the one way to compile that there is. options: none are known.
+    dynamic: None or False, because every new size is a version of its own. mode: any name of
+    PyTorch's; all mean the one way to compile. options: none are known.
     """
     _check_options(dynamic, mode, options)
     if model is None:

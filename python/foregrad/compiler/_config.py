@@ -12,7 +12,7 @@ def _is_number(value):
 
 
 def _is_text(value):
-    """Whether the system takes it as a text: any bytes but the one that ends it."""
+    """Whether the system takes a value as a text: without the null byte that would end it."""
     try:
         return isinstance(value, str) and b"\0" not in os.fsencode(value)
     except UnicodeEncodeError:  # half a character
@@ -31,7 +31,7 @@ def _is_size(value):
     return isinstance(value, int) and _is_number(value) and value < 2**63
 
 
-# Name: whether a value is one, what is expected, what it means.
+# By name: the check of a value, the expected values in words, the meaning.
 _KNOWN = {
     "cache": (lambda value: isinstance(value, bool) or value in ("local", "remote"),
               "True, False, 'local' (never the remote store) or 'remote' (no files here)",
@@ -103,7 +103,7 @@ class Config:
         return {**_C.cache_config(), "max_versions": self._max_versions}
 
     def _change(self, changes):
-        """All of them, or none; returns what was there before."""
+        """Changes all given settings or none; returns the values from before."""
         changes = {name: _checked(name, value) for name, value in changes.items()}
         with self._lock:
             before = self._values()

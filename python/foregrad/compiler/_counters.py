@@ -4,7 +4,7 @@ from foregrad import _C
 
 
 class Counters:
-    """How often functions were captured, ran as captured code, or eagerly and why."""
+    """Numbers of captures, of captured calls, and of eager calls by reason."""
 
     captured = property(lambda self: _C.capture_counters()[0])
     calls = property(lambda self: _C.capture_counters()[1])

@@ -1,8 +1,8 @@
 """Native things, made by C and not by Python code, that a captured function may touch.
 
-Python code is followed through its names, and what it reads is compared at every call. A native
+Python code is followed through its names, and its reads are compared at every call. A native
 function or object may hold state that nothing compares: a clock, a generator of random numbers, a
-position in a file. So it is known to be harmless, or the function runs eagerly.
+position in a file. So it must be known to be harmless, or the function runs eagerly.
 """
 
 import os
@@ -32,20 +32,20 @@ _PURE = frozenset((
     ("sys", "intern"), ("sys", "exc_info"), ("sys", "exception"), ("gc", "collect"),
     ("_thread", "allocate_lock"), ("_thread", "RLock"),
     ("_io", "write"), ("_io", "writelines"), ("_io", "flush")))
-# Modules whose native types hold what their methods are given, or what is looked into.
+# Modules of native types whose state comes from arguments of their methods, or is looked into.
 _PURE_TYPES = frozenset((
     "builtins", "collections", "_collections", "re", "operator", "functools", "types", "itertools",
     "datetime", "numpy", "numpy.dtypes", "_thread", "_json", "array", "typing", "enum", "_struct",
     "abc", "numpy._core._multiarray_umath"))
 LIBRARY_MODULES = frozenset(sys.stdlib_module_names - {"builtins"})
-# Types that ask a clock, or call what they are given by name.
+# Types that ask a clock, or call functions that they are given by name.
 _CALLS_UNSEEN = frozenset((("operator", "methodcaller"), ("numpy", "datetime64")))
-# Types whose objects are read by calls alone, which are seen when they are made.
+# Types whose objects are read by calls alone; the watch sees those calls.
 _READ_BY_CALLS = frozenset(("_random", "_io", "_contextvars", "zlib", "_hashlib"))
 _QUEUES = frozenset(("queue", "_queue", "multiprocessing.queues", "multiprocessing.connection"))
 _FUNCTIONS = (types.BuiltinFunctionType, types.MethodDescriptorType,
               types.ClassMethodDescriptorType)
-# Callers that have effects only: what they read is written somewhere, or loaded once.
+# Callers with effects only: the values that they read are written somewhere, or loaded once.
 _LIBRARY = os.path.dirname(os.__file__) + os.sep
 _NUMPY = f"-packages{os.sep}numpy{os.sep}"
 _EFFECTS = (_LIBRARY + "logging" + os.sep, _LIBRARY + "warnings.py", "<frozen importlib",
@@ -90,7 +90,7 @@ def name_of(function):
 
 
 def is_pure(function):
-    """Whether a native function gives the same whenever it is called with the same."""
+    """Whether a native function returns equal results for equal arguments at any time."""
     owner = _owner(function)
     of_type = isinstance(owner, type)
     module = (owner.__module__ if of_type else owner) or ""
@@ -108,7 +108,7 @@ def is_impure_module(value):
 
 
 def counts(frame):
-    """Whether code that begins to run may read what a function depends on."""
+    """Whether code that begins to run may read anything that a function depends on."""
     file = frame.f_code.co_filename
     return not file.startswith((_PACKAGE, *_EFFECTS)) and not is_made_for_effects(frame, True)
 
@@ -129,12 +129,12 @@ def is_made_for_effects(frame, user=False):
 
 
 def is_impure(value):
-    """Whether something is a native function that may give something else at every call."""
+    """Whether an object is a native function with results that may differ at every call."""
     return isinstance(value, _FUNCTIONS) and not is_pure(value)
 
 
 def shared_generators():
-    """Those of Python and numpy that every program has."""
+    """The random generators of Python and numpy that all parts of a program share."""
     for module, name in (("random", "_inst"), ("numpy.random.mtrand", "_rand")):
         if hasattr(sys.modules.get(module), name):
             yield getattr(sys.modules[module], name)
@@ -168,12 +168,12 @@ def _native_base(kind):
 
 
 def is_plain_class(kind):
-    """Whether all that objects of a class hold is what Python can see."""
+    """Whether Python can see everything that objects of a class hold."""
     return _native_base(kind) is object
 
 
 def unknown_native(value):
-    """Why what a native object, or type, holds cannot be compared later; None if it can."""
+    """The reason why the state of a native object or type cannot be compared later, or None."""
     kind = value if isinstance(value, type) else type(value)
     if value is not kind and any(base.__module__ in _QUEUES for base in kind.__mro__):
         return "gives something else at every call"

@@ -73,7 +73,7 @@ class OptimizedModule(Module):
         return _make, (self._orig_mod, self._compiled.compiled.options), self.__getstate__()
 
     def __getstate__(self):
-        """Beside the module: hooks, and what was registered with this one."""
+        """The pickled state beside the module: hooks, and members registered with this wrapper."""
         state = {name: value for name, value in self.__dict__.items()
                  if name not in ("_compiled", "forward", "_compiled_call_impl")}
         return state | {"_modules": {name: module for name, module in self._modules.items()
@@ -131,6 +131,6 @@ def _make(original, options):
 
 
 def object_of(original, compiled):
-    """The object that stands for one with forward; its calls are captured."""
+    """The wrapper of an object with forward; its calls are captured."""
     kind = OptimizedModule if isinstance(original, Module) else CompiledObject
     return kind(original, compiled)

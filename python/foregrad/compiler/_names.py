@@ -1,4 +1,4 @@
-"""What the inputs of a graph are called: as the function's own code calls them."""
+"""Names of the inputs of a graph, as the function's own code has them."""
 
 from functools import partial
 from types import FunctionType, MethodType
@@ -9,7 +9,7 @@ _HAS_REST = 0x04  # of a code object: inspect.CO_VARARGS
 
 
 def _parameters(function):
-    """The names of its positional parameters, and of the one that takes the rest or None."""
+    """Names of a function's positional parameters, and of its *rest parameter or None."""
     if type(function) is partial and not function.keywords:
         names, rest = _parameters(function.func)
         return names[len(function.args):], rest
@@ -32,7 +32,7 @@ def _parameters(function):
 
 
 def _positional_names(function, count):
-    """What the function calls the first arguments of a call."""
+    """The function's own names of the first arguments of a call."""
     if hasattr(function, "forward") and not isinstance(function, type):
         function = function.forward
     names, rest = _parameters(function)

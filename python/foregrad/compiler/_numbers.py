@@ -6,9 +6,9 @@ Tensor = _C.Tensor
 
 
 class TracedFloat:
-    """Stands for a float while a function is captured: what is computed of it is recorded.
+    """The stand-in of a float while a function is captured: computations with it are recorded.
 
-    One that is put into a variable may be seen by another thread: there it is the float.
+    Another thread may find it in a variable: there it behaves as the float.
     """
 
     __slots__ = ("_tensor", "_value")
@@ -18,7 +18,7 @@ class TracedFloat:
         self._tensor, self._value = tensor, value
 
     def _known(self):
-        """The value: outside of the capture, which is over otherwise."""
+        """The value outside of a capture; asking for it inside ends the capture."""
         if self._value is None or _C.is_capturing():
             _C.ask_number(self._tensor)
         return self._value
@@ -76,7 +76,7 @@ _C.set_number_type(TracedFloat)
 
 
 class Fixed(dict):
-    """By structure of the arguments: which of their floats the function asks for the value of."""
+    """Places of floats whose values the function asks for, by structure of the arguments."""
 
     def learn(self, structure, floats, asked):
         """`asked`: places among the floats that are inputs; none: it is not known which.

@@ -1,4 +1,4 @@
-"""Places that a function reads, and values that are found there and compared by equality."""
+"""Places that a function reads, and the values at them that are compared by equality."""
 
 from foregrad import _C
 
@@ -8,7 +8,7 @@ _DEEPEST_VALUE = 5
 
 
 class Place:
-    """A variable, attribute or item that was read, and in which something else may be put."""
+    """A variable, attribute or item that was read and can be set."""
 
     def __init__(self, how, holder, key):
         self._how, self._holder, self._key = how, holder, key
@@ -18,7 +18,7 @@ class Place:
         return _C.read(self._how, self._holder, self._key)
 
     def put_back(self, value):
-        """Makes an attribute what it was, if it can be set."""
+        """Gives an attribute its value from before, if it can be set."""
         if self.read() is value:
             return
         try:
@@ -39,7 +39,7 @@ class Place:
 
 
 def is_value(value, depth=0):
-    """Whether an object is compared by equality, not by what it is."""
+    """Whether an object is compared by equality, not by identity."""
     if type(value) in PLAIN:
         return True
     if type(value) is not tuple and type(value) is not frozenset:

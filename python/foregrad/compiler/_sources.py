@@ -1,6 +1,6 @@
-"""What a Python function reads besides its arguments, at the time when it is captured.
+"""The snapshot: all reads of a Python function besides its arguments, when it is captured.
 
-It is read again before every later call (_C.Reads), so that a captured function is never stale.
+Every later call makes the reads again (_C.Reads), so that a captured function is never stale.
 """
 
 import collections
@@ -14,7 +14,7 @@ from foregrad.compiler._walk import OF_FUNCTIONS, Walk
 
 
 class Snapshot(Walk):
-    """What functions and objects read now. `reads` reads it again."""
+    """Everything that functions and objects read now; `reads` reads it again."""
 
     def __init__(self, roots, *args, **kwargs):
         super().__init__(roots, *args, **kwargs)
@@ -32,7 +32,7 @@ class Snapshot(Walk):
         return Snapshot(self._roots, self._moving, mentioned=self.names | names).count > self.count
 
     def reads_by(self, codes):
-        """Those of the reads that code may make, with all that is in containers which it names."""
+        """The reads that code may make, with all contents of the containers that it names."""
         names = {name for code in codes for name in (*names_in(code), *code.co_freevars)}
         everything = any(map(reaches_all_in, codes))
         inside, found, count = set(), [], -1
@@ -51,7 +51,7 @@ class Snapshot(Walk):
         return found
 
     def check_as_before(self):
-        """Raises an error if a function that was captured left something else than it found."""
+        """Raises an error if the captured function changed anything that it reads."""
         tensors, _ = self.reads.again()
         if not all(map(operator.is_, tensors, self.tensors)):
             raise RuntimeError("a tensor is another one")
@@ -64,7 +64,7 @@ class Snapshot(Walk):
         return id(value) in self._seen
 
     def restore(self):
-        """Puts back what the capture of a function changed, before it runs eagerly."""
+        """Undoes the changes that the capture of a function made, before it runs eagerly."""
         for how, holder, key, expected, value in self._reads:
             if how in ("attribute", "class_entry") and expected in ("same", "value", "bits"):
                 Place(how, holder, key).put_back(value)

@@ -65,7 +65,7 @@ def _detached(leaf):
 
 
 def _step(loss_fn, rules, clip, args, kwargs):
-    """What is captured: a function of the rules of an update, of limits and of the data."""
+    """The captured function: a step as a function of update rules, limits and data."""
     result = loss_fn(*args, **kwargs)
     loss = result[0] if isinstance(result, (tuple, list)) and result else result
     if not isinstance(loss, Tensor):
@@ -77,8 +77,8 @@ def _step(loss_fn, rules, clip, args, kwargs):
 class CompiledStep:
     """A training step. Calling it takes the arguments of the loss function.
 
-    param_groups: as an optimiser of PyTorch has them. clip_norm, clip_value: may be changed, as
-    may be what is in the groups. grad_norm: of the last call, before clipping; None without
+    param_groups: as an optimiser of PyTorch has them. clip_norm, clip_value: may be changed, as may
+    the settings in the groups. grad_norm: of the last call, before clipping; None without
     clip_norm.
     """
 
@@ -154,7 +154,7 @@ class CompiledStep:
 
     @property
     def state(self):
-        """By parameter and PyTorch's names; of parameters that were updated."""
+        """The state of the updated parameters: by parameter, then by PyTorch's names."""
         found = {p: self._state.state(i) for i, p in enumerate(self._parameters)}
         return {parameter: state for parameter, state in found.items() if state}
 

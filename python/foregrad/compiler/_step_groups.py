@@ -1,4 +1,4 @@
-"""What compile_step() takes as parameters, as groups in the form of PyTorch's optimisers."""
+"""Parameters of compile_step() as groups, in the form of PyTorch's optimisers."""
 
 from foregrad import _C
 

@@ -100,7 +100,7 @@ def take_stores(originals, variables, result):
 
 
 class After:
-    """Stores what a call made, and hands on its result."""
+    """Repeats the stores with the values of a call, and returns its result."""
 
     def __init__(self, stores):
         self._stores = [(store.holder, store.key) for store in stores]

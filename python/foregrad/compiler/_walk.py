@@ -1,8 +1,8 @@
-"""Finds what a Python function reads besides its arguments: free variables, globals, attributes.
+"""Finds the reads of a Python function besides its arguments: free variables, globals, attributes.
 
-Which attributes a function reads is not known exactly; all names that its code, and the code it may
-call, mention are looked at. The reads are a flat list: objects on the way must be the same ones, so
-each read knows from where.
+The attributes that a function reads are not known exactly: the walk looks at every name that its
+code, or code that it may call, mentions. The reads are a flat list. Objects on the way must be the
+same ones, so each read knows its holder.
 """
 
 import collections
@@ -74,7 +74,7 @@ class Walk(ObjectWalk):
             self._own |= _first_names(root)
         self.names |= self._own
         self._cells = {}  # names of free variables
-        # Whether code reads what it does not mention.
+        # Whether code reads variables or attributes whose names it does not mention.
         self._reaches_all = bool(REACHES_ALL & self.names - BUILTINS_ONLY)
         self._tried = set()  # of the names those of things that may not be there
         self._known_as = {}  # lists: the names under which they are found, None for an item
@@ -123,7 +123,7 @@ class Walk(ObjectWalk):
             self._library.discard(id(value))
         self._queue.append(value)
 
-    # ---- what is read
+    # ---- reads
 
     def _add(self, how, holder, key=None):
         value = _C.read(how, holder, key)
@@ -223,7 +223,7 @@ class Walk(ObjectWalk):
             return
         self._reads.append(("memory", value, None, "each", _C.read("memory", value, None)))
         self._queue.append(value.__wrapped__)
-        for result in _C.remembered_results(value):  # which may be changed in place
+        for result in _C.remembered_results(value):  # they may be changed in place
             self._go_on(result, "remembered")
 
     def _visit_container(self, value):
@@ -265,7 +265,7 @@ class Walk(ObjectWalk):
         return True
 
     def _visit_logger(self, value):
-        """Reads the levels that decide whether a logger writes; to where is of no interest."""
+        """Reads the levels that decide whether a logger writes; its handlers are of no interest."""
         self._add("entry", value.manager.__dict__, "_disable")
         while value is not None:
             self._add("entry", value.__dict__, "level")
@@ -321,7 +321,7 @@ class Walk(ObjectWalk):
                 raise Unreadable("the function reads a dictionary or set whose keys are tensors; "
                                  "use a list of pairs")
             if type(key) is not str:
-                self._go_on(key, "?")  # which may have attributes
+                self._go_on(key, "?")  # a key may have attributes
 
     def _visit_function(self, value):
         if is_ours(value):
@@ -357,7 +357,7 @@ class Walk(ObjectWalk):
             self._visit_attributes(value, f"{self._name(how, holder, key)}.")
 
     def _visit_attributes(self, value, prefix):
-        """Reads those of a function or a tensor that code mentions."""
+        """Reads the attributes of a function or a tensor that code mentions."""
         attributes = value.__dict__
         self.originals.append((attributes, dict(attributes)))
         self._prefixes.setdefault(id(attributes), prefix)
@@ -371,7 +371,7 @@ class Walk(ObjectWalk):
 
     @staticmethod
     def _globals_of(code):
-        """Those that code reads, also if they are not there: one may come, and hide a builtin."""
+        """Names of globals that code reads, missing ones too: one may come, and hide a builtin."""
         return {name for one in codes_in(code) for name in globals_loaded_in(one)}
 
     def _note_library(self, value):
@@ -380,7 +380,7 @@ class Walk(ObjectWalk):
             self._library.add(id(value))
 
     def _note_variable(self, how, holder, key):
-        """One that the function may set."""
+        """Notes a variable that the function may set."""
         place = Place(how, holder, key)
         if (value := place.read()) is not _C.MISSING:
             self.variables.append((place, value))

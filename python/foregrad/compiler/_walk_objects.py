@@ -1,4 +1,4 @@
-"""What code reads of objects and of their classes; a part of Walk."""
+"""Reads of objects and of their classes; a part of Walk."""
 
 import operator
 import types
@@ -20,8 +20,8 @@ def is_ours(value):
 
 
 def declared(kind, name):
-    """What a class, or one that it inherits from, declares under a name; not what code makes of it
-    that looks names up."""
+    """The value that a class, or one of its bases, declares under a name; code that looks names up
+    does not run."""
     return next((base.__dict__[name] for base in kind.__mro__ if name in base.__dict__), ())
 
 
@@ -37,7 +37,7 @@ class ObjectWalk:
     """Visits objects and classes."""
 
     def _name_members(self, attributes):
-        """What a module holds is called as an attribute of the module."""
+        """Names the members of a module as its attributes."""
         for name in ("_parameters", "_buffers", "_modules"):
             if isinstance(attributes.get(name), dict):
                 self._prefixes[id(attributes[name])] = self._prefixes[id(attributes)]
@@ -68,7 +68,7 @@ class ObjectWalk:
         self._visit_class(value, kind)
 
     def _check_native(self, value, kind):
-        """Refuses what holds state that is neither seen nor compared."""
+        """Refuses an object with state that is neither seen nor compared."""
         if kind in self._harmless:
             return
         if isinstance(value, operator.attrgetter):
@@ -88,7 +88,7 @@ class ObjectWalk:
                                        f"which {why}; pass what it gives as an argument"))
 
     def _visit_class(self, value, kind):
-        """What a class has that code mentions, or that runs without being mentioned."""
+        """Reads members of a class that code mentions, or that run without being mentioned."""
         if value is not kind and _C.is_python_class(kind):
             self._reads.append(("kind", _held(value), None, "same", kind))
         self._visit_lineage(kind)
@@ -112,7 +112,7 @@ class ObjectWalk:
             self._visit_absent(kind, base)
 
     def _visit_lineage(self, kind):
-        """Reads in which order a class looks names up, and what its own class has of them."""
+        """Reads the order in which a class looks names up, and members of its metaclass."""
         if id(kind) in self._lineages or not _C.is_python_class(kind):
             return
         self._lineages.add(id(kind))

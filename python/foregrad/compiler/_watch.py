@@ -16,7 +16,7 @@ from foregrad.compiler._code import (
 )
 
 Tensor = _C.Tensor
-# Natives that call what they are given: such calls are not seen.
+# Native functions that call their arguments: such calls are not seen.
 _HAND_ON = {"map", "filter", "starmap", "reduce", "accumulate", "takewhile", "dropwhile", "groupby",
             "filterfalse", "iter", "sorted", "sort", "min", "max", "defaultdict", "submit",
             "Thread", "apply_along_axis", "vectorize", "frompyfunc", "fromfunction", "sub", "subn"}
@@ -27,7 +27,7 @@ class CaptureError(RuntimeError):
 
 
 def _judge(function, frame):
-    """None: harmless; True: harmless here; an exception: it must not be called."""
+    """The verdict on a native call: None: harmless; True: harmless here; an exception: refused."""
     if _known.is_pure(function):
         return None
     if _known.is_made_for_effects(frame):
@@ -42,7 +42,7 @@ def _hands_on(code):
 
 
 def _modules_reached(code):
-    """Global variables of which code may read what it does not mention, if they are modules."""
+    """Global variables that, if they are modules, code may read without mentioning attributes."""
     named = globals_loaded_in(code)
     return named if "__dict__" in code.co_names else named & set(values_loaded(code))
 
@@ -90,7 +90,7 @@ def _abstract_inside(memory):
 
 
 class Watch:
-    """Within it a function is captured that reads what `snapshot` has found."""
+    """A scope in which a function is captured; `snapshot` has its reads."""
 
     def __init__(self, snapshot):
         self._snapshot = snapshot
@@ -125,7 +125,7 @@ class Watch:
                                "it before and pass it as an argument")
 
     def _drawn(self):
-        """The generators that the function drew from; they are what they were before."""
+        """The generators that the function drew from; puts their states back."""
         drawn = [one for one in self._generators if one.changed()]
         for one in drawn:
             one.restore()

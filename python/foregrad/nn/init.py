@@ -108,7 +108,7 @@ def dirac_(tensor, groups=1):
 
 
 def _calculate_fan_in_and_fan_out(tensor):
-    """How many inputs an output has, and how many outputs an input."""
+    """The number of inputs of an output, and of outputs of an input."""
     if tensor.dim() < 2:
         raise ValueError("Fan in and fan out can not be computed for tensor with fewer than 2 "
                          "dimensions")

@@ -9,7 +9,7 @@ Tensor = _C.Tensor
 
 
 def packed_state(optimizer):
-    """What state_dict() returns."""
+    """The result of state_dict()."""
     numbers, groups = {}, []
     for group in optimizer.param_groups:
         for parameter in group["params"]:
@@ -22,7 +22,7 @@ def packed_state(optimizer):
 
 
 def loaded_state(optimizer, state_dict):
-    """State by parameter and groups, from what state_dict() returned."""
+    """State by parameter and groups, from the result of state_dict()."""
     saved, groups = state_dict["param_groups"], optimizer.param_groups
     if len(groups) != len(saved):
         raise ValueError("loaded state dict has a different number of parameter groups")

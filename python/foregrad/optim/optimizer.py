@@ -1,4 +1,4 @@
-"""Optimizer: groups of parameters with settings, and what is kept for each parameter."""
+"""Optimizer: groups of parameters with settings, and the state of each parameter."""
 
 import copy
 import functools

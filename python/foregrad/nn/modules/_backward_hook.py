@@ -1,4 +1,4 @@
-"""What full backward hooks of a module are made of: two identities around its call."""
+"""Full backward hooks of a module: two identities around its call, whose nodes see gradients."""
 
 import warnings
 
@@ -9,7 +9,7 @@ Tensor = _C.Tensor
 
 
 class BackwardHookFunction(Function):
-    """The identity; its node is where hooks see gradients."""
+    """The identity; hooks see gradients at its node."""
 
     @staticmethod
     def forward(ctx, *args):
@@ -106,7 +106,7 @@ def _spread(places, values, size):
 
 
 def missed_by_regular_hook(args, result, node):
-    """Why a hook on the node of an output alone does not see all gradients of a call, or None."""
+    """The reason why a hook on an output's node does not see all gradients of a call, or None."""
     outputs = (result,) if isinstance(result, Tensor) else result
     if not _are_tensors(outputs):
         return "the module returns no Tensor or tuple of Tensors, so it misses grad_output"

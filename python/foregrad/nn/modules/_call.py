@@ -28,7 +28,7 @@ class Call:
     _compiled_call_impl = None
 
     def forward(self, *args, **kwargs):
-        """What a call computes; every module has its own."""
+        """Computes the result of a call; every module has its own."""
         raise NotImplementedError(f"Module [{type(self).__name__}] is missing the required "
                                   "\"forward\" function")
 
@@ -141,7 +141,7 @@ class _Hooked:
             self.result = made
 
     def call_always(self):
-        """After an error: those hooks that run in any case."""
+        """Runs the hooks that run in any case, after an error."""
         for key, hook in self.after:
             if not hook.always_call or key in self.called:
                 continue

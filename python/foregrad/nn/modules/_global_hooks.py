@@ -21,7 +21,7 @@ forward_pre = OrderedDict()
 forward = OrderedDict()
 backward_pre = OrderedDict()
 backward = OrderedDict()
-# Whether the backward hooks are full ones; None while nobody registered one.
+# Whether the backward hooks are full ones; None while none is registered.
 backward_are_full = [None]
 
 BOTH_KINDS = ("Cannot use both regular backward hooks and full backward hooks {}. Please use only "
@@ -38,7 +38,7 @@ def register_in(hooks, hook, prepend=False):
 
 
 def changed_by(hooks, module, name, value):
-    """What hooks of a registration make of the value that is registered."""
+    """The value to register, as the hooks of its registration leave it."""
     for hook in hooks.values():
         output = hook(module, name, value)
         if output is not None:

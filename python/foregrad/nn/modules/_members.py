@@ -1,4 +1,4 @@
-"""What a module holds: parameters, buffers, modules, and their names."""
+"""Members of a module: parameters, buffers, modules, and their names."""
 
 from foregrad import _C
 from foregrad.nn.modules import _global_hooks as everywhere

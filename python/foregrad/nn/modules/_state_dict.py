@@ -16,7 +16,7 @@ EXTRA = "_extra_state"
 
 
 class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
-    """What load_state_dict() found on one side only."""
+    """Keys that load_state_dict() found on one side only."""
 
     __slots__ = ()
 
@@ -41,7 +41,7 @@ class StateDict:
                            "and set_extra_state() in the class")
 
     def set_extra_state(self, state):
-        """Takes what get_extra_state() returned."""
+        """Takes the result of get_extra_state()."""
         raise RuntimeError(f"{type(self).__name__} has no extra state; define get_extra_state() "
                            "and set_extra_state() in the class")
 

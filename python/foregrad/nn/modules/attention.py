@@ -92,7 +92,7 @@ class MultiheadAttention(Module):
                 for x, weight, bias in zip(inputs, self._weights(), biases)]
 
     def _mask(self, heads, key_padding_mask, attn_mask):
-        """What is added to the scores; masks of bools are true where nothing may be seen."""
+        """The mask that is added to the scores; masks of bools are true at hidden places."""
         (n, count, length, _), size = heads[0].shape, heads[1].shape[2]
         made = None
         if attn_mask is not None:

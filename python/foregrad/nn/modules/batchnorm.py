@@ -53,7 +53,7 @@ class _BatchNorm(Module):
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
 
     def _average_factor(self):
-        """How much this batch counts; without a momentum all batches count alike."""
+        """The weight of this batch in the average; without a momentum all batches count alike."""
         if not (self.training and self.track_running_stats):
             return 0.0 if self.momentum is None else self.momentum
         if self.num_batches_tracked is not None:

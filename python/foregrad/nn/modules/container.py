@@ -14,7 +14,7 @@ def _numbered(modules):
 
 
 class _Ordered(Module):
-    """What lists of modules have in common: places, appending, removing."""
+    """The base of lists of modules: places, appending, removing."""
 
     def _key(self, index):
         """The name of the module at a place."""

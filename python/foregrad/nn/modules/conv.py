@@ -13,7 +13,7 @@ _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
 class _Conv(Module):
-    """What all convolutions have; `_rank` is the number of spatial dimensions."""
+    """The base of all convolutions; `_rank` is the number of spatial dimensions."""
 
     _rank = 0
     _transposed = False

@@ -1,4 +1,4 @@
-"""Module: what has parameters, and other modules."""
+"""Module: the base of all objects with parameters and other modules."""
 
 from foregrad import _C
 from foregrad import _types as types
@@ -35,7 +35,7 @@ class Module(Call, StateDict, Members):
     _read_when_captured = (everywhere.forward, everywhere.forward_pre, everywhere.backward,
                            everywhere.backward_pre)
     _called_when_captured = ("forward",)
-    # What calls do not look at.
+    # Attributes that calls do not read.
     _unread_when_captured = ("_non_persistent_buffers_set", "_state_dict_hooks",
                              "_state_dict_pre_hooks", "_load_state_dict_pre_hooks",
                              "_load_state_dict_post_hooks")
@@ -128,19 +128,19 @@ class Module(Call, StateDict, Members):
         return self._apply(lambda t: t.type(dst_type))
 
     def float(self):
-        """Converts to float32 what is floating."""
+        """Converts floating parameters and buffers to float32."""
         return self._to_dtype(types.float32)
 
     def double(self):
-        """Converts to float64 what is floating."""
+        """Converts floating parameters and buffers to float64."""
         return self._to_dtype(types.float64)
 
     def half(self):
-        """Converts to float16 what is floating."""
+        """Converts floating parameters and buffers to float16."""
         return self._to_dtype(types.float16)
 
     def bfloat16(self):
-        """Converts to bfloat16 what is floating."""
+        """Converts floating parameters and buffers to bfloat16."""
         return self._to_dtype(types.bfloat16)
 
     def cpu(self):
@@ -157,7 +157,7 @@ class Module(Call, StateDict, Members):
         return type(self).__name__
 
     def extra_repr(self):
-        """What is printed of the module itself."""
+        """The module's own settings, as its repr() shows them."""
         return ""
 
     def __repr__(self):
