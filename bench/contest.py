@@ -1,4 +1,4 @@
-"""What every bench/<question>/run shares: contenders run alternately, medians, ratios, a table.
+"""The base of every bench/<question>/run: contenders run alternately, medians, ratios, a table.
 
 A contender is a command that prints one JSON line per case: {"case", "unit", "value"}.
 """
@@ -33,7 +33,7 @@ def peers_python(packages):
 
 
 def libtorch_flags(python):
-    """What g++ needs to compile and link against the libtorch of a Python's wheel."""
+    """Flags of g++ to compile and link against the libtorch of a Python's wheel."""
     code = "import torch, os; print(os.path.dirname(torch.__file__))"
     where = subprocess.run([python, "-c", code], capture_output=True, text=True,
                            check=True).stdout.strip()

@@ -59,7 +59,7 @@ int main(int argc, char** argv) {
   Tensor time = fg::rand({200});
   Tensor seen = places(time, fg::tensor(0.6), fg::tensor(0.3)) + 0.01 * fg::randn({2, 200});
 
-  // What is sought: e stays between 0 and 1 as a sigmoid.
+  // The unknowns; e stays between 0 and 1 as a sigmoid.
   Tensor shape = fg::zeros({}).requires_grad_(), start = fg::zeros({}).requires_grad_();
   auto loss_of = [&](const Tensor& time, const Tensor& seen) {
     return (places(time, shape.sigmoid(), start) - seen).square().mean();

@@ -2,8 +2,8 @@
 
 usage: custom_op.py [steps]        (the same in C++: custom_op.cpp)
 
-Where a planet is on its orbit follows from the angle E with  E - e sin(E) = m,  where m grows with
-time and e says how long the ellipse is. There is no formula for E: it is found by Newton's method.
+The place of a planet on its orbit follows from the angle E with  E - e sin(E) = m,  where m grows
+with time and e says how long the ellipse is. There is no formula for E: Newton's method finds it.
 To differentiate that loop would be slow and pointless, since the equation itself says how E
 changes:
 
@@ -56,7 +56,7 @@ def main(steps):
     time = fg.rand(200)
     seen = places(time, fg.tensor(0.6), fg.tensor(0.3)) + 0.01 * fg.randn(2, 200)
 
-    # What is sought: e stays between 0 and 1 as a sigmoid.
+    # The unknowns; e stays between 0 and 1 as a sigmoid.
     shape, start = fg.zeros((), requires_grad=True), fg.zeros((), requires_grad=True)
 
     def loss_of(time, seen):

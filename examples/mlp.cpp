@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
     }
   }
 
-  auto [new_points, new_arm] = spirals(1000);  // which the network has not seen
+  auto [new_points, new_arm] = spirals(1000);  // new to the network
   double right = accuracy(net, new_points, new_arm);
   std::printf("accuracy %.3f\n", right);
   return right > 0.95 ? 0 : 1;

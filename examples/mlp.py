@@ -39,7 +39,7 @@ def main(steps):
         if (i + 1) % max(steps // 10, 1) == 0:
             print(f"step {i + 1:4}  loss {loss.item():.4f}")
 
-    new_points, new_arm = spirals(1000)  # which the network has not seen
+    new_points, new_arm = spirals(1000)  # new to the network
     print(f"accuracy {accuracy(net, new_points, new_arm):.3f}")
 
 

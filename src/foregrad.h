@@ -5,12 +5,12 @@
 #error "foregrad needs C++20: compile with -std=c++20 or later"
 #else
 
-// The names of the C library for numbers are there beside those of tensors (see
+// Names that the C library has for numbers are declared beside those of tensors (see
 // ops/elementwise/unary.h).
 #include <cmath>
 #include <cstdlib>
 
-// What the library shares with a program stays shared where the program hides its own symbols.
+// Symbols that the library shares with a program stay shared where the program hides its own.
 #pragma GCC visibility push(default)
 
 #include "autograd/active_hooks.h"

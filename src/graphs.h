@@ -1,5 +1,5 @@
-// The header of those who look into captured functions: graphs, running them, compilers of one's
-// own. <foregrad/foregrad.h> is enough for calling and compiling.
+// The header for programs that inspect captured functions: graphs, running them, own backends.
+// <foregrad/foregrad.h> is enough for calling and compiling.
 #pragma once
 
 #include "foregrad.h"

@@ -1,4 +1,4 @@
-// What a refused call says.
+// The message of a refused call.
 #pragma once
 
 #include <string>

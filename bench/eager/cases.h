@@ -17,7 +17,7 @@ double seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-// The best of several short runs: what the code costs when nobody interrupts.
+// The best of several short runs: the cost of the code without interruptions.
 template <class F>
 double time_of(F f, double at_least = 0.02, int runs = 5) {
   f();

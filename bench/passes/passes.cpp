@@ -17,7 +17,7 @@
 namespace fg::bench {
 namespace {
 
-// Of this thread: what else the machine does counts less.
+// CPU time of this thread: other work of the machine counts less.
 double now() {
   timespec time;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);

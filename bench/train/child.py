@@ -33,7 +33,7 @@ def say(what):
 
 
 def begin(make_step, name):
-    """What the first steps cost; memory is what they added to the imported package at most."""
+    """The cost of the first steps; memory is their peak above that of the imported package."""
     imported = status("VmRSS")
     step = make_step(name)
     first, loss = timed(step)

@@ -74,7 +74,7 @@ def cnn(p, x, target):
 
 
 class Functions:
-    """What Pinn.field asks of torch and of its functional module."""
+    """The functions of torch and of its functional module that Pinn.field calls."""
     cat, tanh, linear = staticmethod(jnp.concatenate), staticmethod(jnp.tanh), staticmethod(linear)
 
 

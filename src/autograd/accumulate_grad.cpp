@@ -53,7 +53,7 @@ static Dims layout_of_grad(const Tensor& variable) {
   return dense == variable.strides() ? dense : contiguous_strides(variable.sizes());
 }
 
-// A gradient may be kept without a copy when nobody else can see it and its layout is right.
+// Whether a gradient may be kept without a copy: no other reference sees it, its layout is right.
 static bool can_steal(const Tensor& grad, const Dims& layout, uint32_t holders) {
   const TensorImpl& impl = *grad.impl();
   return impl.use_count() == holders && impl.storage && impl.storage->use_count() == 1 &&

@@ -24,8 +24,8 @@ class AccumulateGrad : public Node {
   Tensor variable_;
 };
 
-// Adds `grad` into `variable.grad`: steals it when nobody else holds it, adds in place later, and
-// out of place while a graph of the backward is being made.
+// Adds `grad` into `variable.grad`: the first is kept without a copy when no other reference sees
+// it, later ones are added in place, or out of place while the backward itself is recorded.
 void accumulate(const Tensor& variable, Tensor grad, bool create_graph, uint32_t holders = 1);
 
 }  // namespace fg::autograd

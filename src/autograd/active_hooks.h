@@ -9,9 +9,9 @@ namespace fg::autograd {
 using NodeCreationCallback = Callback<void(const Ref<Node>& node)>;
 
 // RAII: while alive, the hook is called with every node that this thread adds to the graph, once,
-// when the node is complete: what it saved is stored, and it is the node that tensors refer to (the
+// when the node is complete: its values are saved, and it is the node that tensors refer to (the
 // CopySlices of a base that was written through a view). All active hooks are called, outermost
-// first. A hook must not add nodes itself; what it throws comes out of the recorded call.
+// first. A hook must not add nodes itself; its exceptions leave the recorded call.
 class NodeCreationHook {
  public:
   explicit NodeCreationHook(NodeCreationCallback hook);
@@ -33,8 +33,8 @@ const ActiveHooks& active_hooks();  // of this thread
 // Replaces the hooks of this thread.
 void take_active_hooks(const ActiveHooks& hooks);
 
-// The same as the RAII classes do, for languages that enter and leave contexts by calls. A pop
-// without a push does nothing.
+// Push and pop, as the RAII classes do it, for languages that enter and leave contexts by calls. A
+// pop without a push does nothing.
 void push_saved_tensors_hooks(PackHook pack, UnpackHook unpack);
 void pop_saved_tensors_hooks();
 // Returns the reason from before; without a reason, hooks are possible again.
@@ -42,8 +42,8 @@ std::optional<std::string> disable_saved_tensors_hooks(std::optional<std::string
 void push_node_creation_hook(NodeCreationCallback hook);
 void pop_node_creation_hook();
 
-// Puts the hooks of this thread back to what they were when it was made. The engine does so after
-// every node: hooks that a backward enters without leaving them, or leaves too often, end with it.
+// Restores the hooks that this thread had at its construction. The engine does so after every
+// node: hooks that a backward enters without leaving them, or leaves too often, end with it.
 class KeptHooks {
  public:
   KeptHooks();
@@ -65,7 +65,7 @@ class KeptHooks {
 
 void call_node_creation_hooks(const Ref<Node>& node);
 
-// Every path that adds a node ends here; `node` is asked for only when a hook wants to see it.
+// Shows a node that was added to the graph to the hooks; `node` is called only if there are any.
 template <class F>
 void node_created(const F& node) {
   if (graph_counters.node_creation_hooks > 0) [[unlikely]]

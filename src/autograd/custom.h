@@ -1,4 +1,4 @@
-// The node of a custom function, and what a custom function may say about its call. C++ functions
+// The node of a custom function, and the marks that its forward sets on a call. C++ functions
 // (autograd/function.h) and Python's share it.
 #pragma once
 
@@ -9,7 +9,7 @@ namespace fg::autograd {
 
 class CustomNode : public Node, public ir::OwnNode {
  public:
-  // What forward says about its call.
+  // Marks that forward sets on its call.
   struct Marks {
     Tensors to_save;  // undefined ones stand for None
     Tensors dirty, non_differentiable;
@@ -23,7 +23,7 @@ class CustomNode : public Node, public ir::OwnNode {
   void connect(std::span<const Tensor> inputs) override;
   bool is_executable() const { return executable_; }
   // After forward: checks the marks, gives the outputs their history (an input that comes back as
-  // it was becomes a view of itself), and saves. Undefined outputs stand for what is no tensor.
+  // it was becomes a view of itself), and saves. Undefined outputs stand for other results.
   void finish(std::span<const Tensor> inputs, std::span<Tensor> outputs) override;
 
   Tensors apply(Tensors&& grads) override;

@@ -93,8 +93,8 @@ void mark_needed(GraphTask& task, const std::vector<Edge>& roots, uint64_t min_t
   }
 }
 
-// Where a node is wanted for some of its outputs alone, nodes that lead to others do not run, and
-// it need not wait for them: counts again, from the roots along the nodes that run.
+// Counts dependencies again, from the roots along the nodes that run: a node that is wanted only
+// for some of its outputs need not wait for nodes that lead to the others, since those do not run.
 void count_again(GraphTask& task, const std::vector<Edge>& roots) {
   if (!task.leaves_out_some) return;
   std::vector<Node*> stack;

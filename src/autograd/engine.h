@@ -1,4 +1,4 @@
-// The backward engine: runs on the calling thread, newest node first, only what leads to the
+// The backward engine: runs on the calling thread, newest node first, only nodes that lead to the
 // requested inputs; re-entrant; several threads may run over shared graphs.
 #pragma once
 
@@ -11,8 +11,8 @@ struct EngineOptions {
   bool accumulate = true;  // into leaves; otherwise gradients of `targets` are returned
 };
 
-// Runs backward from `roots` with their gradients. With targets, only what leads to them runs; the
-// result then has one gradient per target (undefined where none flowed) unless accumulating.
+// Runs backward from `roots` with their gradients. With targets, only nodes that lead to them run;
+// the result has one gradient per target (undefined where none flowed) unless accumulating.
 Tensors run_backward(const std::vector<Edge>& roots, const Tensors& grads,
                      const std::vector<Edge>& targets, const EngineOptions& options);
 

@@ -12,7 +12,7 @@
 //   Tensor y = Square::apply(x);
 //
 // forward runs without recording. backward gets one gradient per output and returns one per
-// argument of forward, undefined for what is no tensor or has none; it may be differentiated again.
+// argument of forward, undefined for arguments without one; it may be differentiated again.
 #pragma once
 
 #include "autograd/custom.h"
@@ -46,7 +46,7 @@ namespace detail {
 // One gradient per tensor from one per argument, where argument i has tensors[i] of them.
 Tensors gradients_of_tensors(const Node& node, Tensors all, const std::vector<size_t>& tensors);
 
-// How many gradients an argument takes: one per tensor.
+// The number of gradients that an argument takes: one per tensor.
 inline size_t count_tensors(const Tensor&) { return 1; }
 inline size_t count_tensors(const Tensors& list) { return list.size(); }
 template <class T>
@@ -120,7 +120,7 @@ class ForwardBody final : public ir::Body {
 
 template <class F>
 struct Function {
-  // The same as calling forward, with the context first, and a node in the graph.
+  // Calls forward with the context first, and adds a node to the graph.
   template <class... Args>
   static auto apply(const Args&... args) {
     auto node = Ref<detail::FunctionNode<F>>::adopt(new detail::FunctionNode<F>);

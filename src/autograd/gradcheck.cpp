@@ -105,7 +105,7 @@ class Check {
     outputs_ = floating(f_(inputs_));
   }
 
-  // What is wrong, or nothing.
+  // The report of the first mismatch; empty: the gradients are right.
   std::string run() const {
     std::vector<Jacobians> numerical = numerical_jacobians();
     for (size_t k = 0; k < outputs_.size(); k++) {

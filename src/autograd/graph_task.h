@@ -1,4 +1,4 @@
-// GraphTask: the state of one backward call, and what code running inside it may ask.
+// GraphTask: the state of one backward call, and the questions that code inside it may ask.
 #pragma once
 
 #include <deque>
@@ -14,11 +14,11 @@ struct NodeState {
   Node* node = nullptr;
   int dependencies = 0;
   bool needed = true;                         // on a path to a requested input
-  bool asked = false;                         // whether it is
+  bool asked = false;                         // `needed` was determined
   bool reached = false;                       // a function that ran leads here
   Tensors grads;                              // gradients gathered so far, one per forward output
   std::vector<std::pair<int, int>> captures;  // (output of the node, index of the result)
-  // By forward output: its gradient leads to nothing that was requested; none: each leads there.
+  // Flags by forward output: its gradient leads to nothing that was requested; null: none is such.
   std::unique_ptr<std::vector<bool>> unwanted;
 
   bool leaves_out(uint32_t output) const { return unwanted && (*unwanted)[output]; }
@@ -35,7 +35,7 @@ class GraphTask {
   Tensors captured;
   Node* current_node = nullptr;
 
-  // The state of a node, made when it is first asked for; `fresh` tells.
+  // The state of a node, made at its first use; `fresh` becomes true then.
   NodeState& state(Node* node, bool* fresh = nullptr);
   NodeState* find(const Node* node) const;
   std::deque<NodeState>& states() { return states_; }
@@ -45,12 +45,12 @@ class GraphTask {
   size_t place(const Node* node) const;
   void grow();
 
-  // Open addressing by address: a lookup per edge is what backward spends its time on.
+  // Open addressing by address: backward spends most of its time on one lookup per edge.
   std::vector<NodeState*> table_;
   std::deque<NodeState> states_;
 };
 
-// Inside a backward: the innermost task of this thread. Null outside.
+// The innermost backward call of this thread; null outside of any.
 GraphTask* current_task();
 // Makes a task current for a scope; the engine uses it.
 class CurrentTask {

@@ -1,11 +1,11 @@
-// What code that runs inside a backward call, such as a hook, may ask about it.
+// Questions that code inside a backward call, such as a hook, may ask about the call.
 #pragma once
 
 #include "autograd/node.h"
 
 namespace fg::autograd {
 
-// All but the first are errors outside of backward.
+// Outside of backward all but the first are errors.
 int64_t current_graph_task_id();  // -1 outside
 Ref<Node> current_graph_task_node();
 bool will_engine_execute_node(const Ref<Node>& node);

@@ -1,4 +1,4 @@
-// What autograd keeps with a tensor, allocated only for tensors that need it.
+// AutogradMeta: the data of autograd for one tensor, allocated only for tensors that need it.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ struct AutogradMeta : AutogradData {
   uint32_t output_nr = 0;
   Tensor grad;
   Ref<Node> grad_fn;
-  AccumulateGrad* accumulator = nullptr;  // of a leaf; see there who owns it
+  AccumulateGrad* accumulator = nullptr;  // of a leaf; for its owner see accumulate_grad.h
   Ref<Node> borrowed_accumulator;         // of a copy that stands for a leaf
   Ref<NodeHooks> leaf_hooks;
   ViewInfo view;
@@ -42,23 +42,23 @@ inline AutogradMeta* meta_of(const Tensor& tensor) {
 }
 AutogradMeta& ensure_meta(const Tensor& tensor);
 
-// A function that is being captured may change the elements of a tensor from outside, nothing else.
+// Refuses to change more than the elements of a tensor that a captured function got from outside.
 void refuse_outside(const Tensor& tensor, std::string_view function);
-// Whether a gradient leads to a tensor that may be undefined. What stands for a tensor from outside
-// in a captured function may have been written there.
+// Whether a gradient leads to a tensor, which may be undefined. Captures ask the stand-in of a
+// tensor from outside, which the function may have written.
 bool is_tracked(const Tensor& tensor);
 
-// Where the gradient of a tensor goes: its node, its accumulator, or nowhere.
+// The edge along which the gradient of a tensor flows: to its node, its accumulator, or nowhere.
 Edge gradient_edge(const Tensor& tensor);
 void set_gradient_edge(const Tensor& tensor, Edge edge);
-// After an in-place change: the new node takes the place of the old history, through the base when
+// Replaces the history of a tensor that was changed in place by the new node, through the base when
 // the tensor is a view.
 void rebase_history(const Tensor& tensor, Edge edge);
 Ref<Node> grad_accumulator(const Tensor& leaf);
-// Where hooks of a tensor are: with the node that made it, or with the leaf; null: it has none.
+// The hooks of a tensor, kept by the node that made it or by the leaf; null: it has none.
 NodeHooks* hooks_of(const Tensor& tensor);
 NodeHooks& ensure_hooks_of(const Tensor& tensor);
-// The same where a hook is registered that must have a chance to run.
+// ensure_hooks_of for a new hook; refuses where that could never run.
 NodeHooks& hooks_for_gradient(const Tensor& tensor);
 NodeHooks& hooks_for_accumulation(const Tensor& tensor);
 // The node that made a tensor, kept by it; for a view whose base was written, made anew.

@@ -39,7 +39,7 @@ struct Edge {
   bool is_valid() const { return static_cast<bool>(node); }
 };
 
-// What a gradient that reaches a node must look like: one per forward output.
+// Sizes and dtype that a gradient must have to enter a node: one per forward output.
 struct InputMetadata {
   InputMetadata(const Dims& sizes, DType dtype) : sizes(sizes), dtype(dtype) {}
   Dims sizes;
@@ -56,7 +56,7 @@ template <class F>
 struct HookList {
   struct Entry {
     uint64_t id;
-    int index;  // which output of the node; unused by node hooks
+    int index;  // the output of the node; unused by node hooks
     F call;
   };
   std::vector<Entry> entries;
@@ -82,7 +82,7 @@ class HookHandle {
   uint64_t id_ = 0;
 };
 
-// What few nodes have: hooks, and what users attach.
+// Rare parts of a node: hooks, and metadata that users attach.
 struct NodeHooks : Counted {
   HookList<TensorHook> tensor;
   std::map<int, Callback<void(const Tensor&)>> retain_grad;  // by output
@@ -122,23 +122,23 @@ class Node : public Faced {
   virtual std::string name() const = 0;
   // Gradients of the forward outputs in, gradients of the forward inputs out; undefined = none.
   virtual Tensors apply(Tensors&& grads) = 0;
-  // Frees what was saved for backward; using the node again is an error afterwards.
+  // Frees the values saved for backward; using the node again is an error afterwards.
   virtual void release_variables() {}
-  // Someone wants to see the gradient of a forward output on its way: refuses where it would be
-  // only a part of it.
+  // Refuses to show the gradient of a forward output to a hook, or to return it, where it is only a
+  // part of the whole.
   virtual void check_watched(uint32_t output) const;
-  // Whether the running backward wants anything that the gradient of this forward output leads to.
+  // Whether the running backward wants anything to which the gradient of this forward output leads.
   // A node of several functions says no where the node of that function alone would not run.
   virtual bool leads_to_wanted(uint32_t output) const {
     (void)output;
     return true;
   }
-  // Several functions in one node run when one of them would. The gradient of an output or input
-  // that is undefined there belongs to a function that would not run: no hook is called with it.
+  // Whether the node is one function. A node of several runs when one of them would: an undefined
+  // gradient there belongs to a function that would not run, and no hook is called with it.
   virtual bool is_one_function() const { return true; }
-  // `why` lives as long as the process.
+  // Makes check_watched fail with the reason `why`, which lives as long as the process.
   void refuse_watching(const char* why) { unwatchable_ = why; }
-  // What the node keeps for backward, with PyTorch's names: "self", "other", "result".
+  // The values saved for backward, with PyTorch's names: "self", "other", "result".
   virtual size_t saved_count() const { return 0; }
   virtual SavedValue* saved_value(size_t) { return nullptr; }
   virtual std::string saved_name(size_t) const { return {}; }
@@ -153,7 +153,7 @@ class Node : public Faced {
     }
     edges_.emplace_back(std::move(edge));
   }
-  // The last reference is gone. An accumulator is kept by its leaf, anything else is deleted.
+  // Called when the last reference is gone: a leaf keeps its accumulator, other nodes are deleted.
   virtual void dispose() { delete this; }
 
   size_t num_outputs() const { return metadata_.size(); }
@@ -167,7 +167,7 @@ class Node : public Faced {
 
   HookHandle register_prehook(NodePreHook hook);
   HookHandle register_hook(NodePostHook hook);
-  // A leaf owns the hooks of its accumulator, which comes and goes.
+  // Sets the hooks of an accumulator: its leaf owns them, since accumulators come and go.
   void share_hooks(Ref<NodeHooks> hooks) { hooks_ = std::move(hooks); }
   NodeHooks* hooks() const { return hooks_.get(); }
   virtual NodeHooks& ensure_hooks();

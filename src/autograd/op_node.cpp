@@ -14,7 +14,7 @@ size_t OpNode::flat(int input, int element) const {
   return input + element + (list_input_ >= 0 && input > list_input_ ? list_count_ - 1 : 0);
 }
 
-// Where a saved input lies: saved ones in order of input, lists spread out.
+// The index of a saved input among the saved values: in order of input, lists spread out.
 size_t OpNode::slot(uint32_t bits, int index, int element) const {
   uint32_t before = bits & ((1u << index) - 1);
   size_t position = std::popcount(before) + element;

@@ -14,8 +14,8 @@ class OpNode : public Node, private ir::VjpSource {
   Tensors apply(Tensors&& grads) override;
   void release_variables() override;
 
-  // Takes the edges of the inputs and saves what the rules of needed inputs read. `original` stands
-  // in for the first input where that is overwritten.
+  // Takes the edges of the inputs and saves the values that rules of needed inputs read. `original`
+  // stands in for the first input where that is overwritten.
   void connect(ir::Operands inputs, const Tensor* original = nullptr);
   void save_outputs(std::span<const Tensor> outputs, bool inplace_on_view = false);
 

@@ -11,7 +11,7 @@ namespace fg::autograd {
 using PackHook = Callback<std::any(const Tensor&)>;
 using UnpackHook = Callback<Tensor(const std::any&)>;
 
-// The error of reading what an earlier backward freed.
+// Raises the error of reading a value that an earlier backward freed.
 [[noreturn]] void refuse_freed(const Node& node);
 
 class SavedValue {
@@ -23,14 +23,14 @@ class SavedValue {
 
   // `saved_for` is the node that saved the value; outputs get it as their grad_fn.
   Tensor unpack(const Node* saved_for) const;
-  // Whether it was written since; nobody knows of a value with hooks. The other form refuses it.
+  // Whether it was written since; false for a value with hooks. check_version refuses written ones.
   bool was_written() const { return data_.defined() && data_.impl()->version() != version_; }
-  // From now on it counts as written if `other` does.
+  // Makes this value count as written whenever `other` does.
   void expect_version_of(const SavedValue& other) { version_ = other.version_; }
   void check_version(const Node* saved_for) const;
   void reset();  // frees the value; unpack is an error afterwards
   bool is_freed() const { return freed_; }
-  // What is kept, for those who look for references: the tensor, or what a pack hook made of it.
+  // The parts that hold references, for traversals of the graph: the tensor, or the packed object.
   const Tensor& held() const { return data_; }
   const std::any* packed() const { return is_packed() ? &rare_->packed : nullptr; }
   const UnpackHook* unpack_hook() const { return is_packed() ? &rare_->unpack : nullptr; }
@@ -39,7 +39,7 @@ class SavedValue {
   void register_hooks(PackHook pack, UnpackHook unpack);
 
  private:
-  // What few values have: hooks with their packed value, and the history to give back.
+  // Rare parts: the packed value with its hook, and the history to give back.
   struct Rare : Counted {
     std::any packed;
     UnpackHook unpack;

@@ -1,4 +1,4 @@
-// Undoing broadcasting: a gradient summed to the shape of what was broadcast.
+// Undoing broadcasting: sums a gradient to the shape of the operand that was broadcast.
 #pragma once
 
 #include "tensor/tensor.h"

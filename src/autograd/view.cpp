@@ -152,7 +152,7 @@ void check_inplace(const Tensor& self, const char* function, bool recording) {
 void adopt_history(const Tensor& self, const Tensor& result) {
   if (!result.grad_fn()) return;
   if (!self.is_view()) return rebase_history(self, gradient_edge(result));
-  // What wrote into a view must be a function of that view: a copy of the result is one.
+  // The node of a write into a view must be a function of that view: a copy of the result is one.
   static const ir::Gradient& copy = *ir::find_function("copy")->gradient;
   const ir::Operand operands[] = {self, result};
   record_inplace(copy, operands, {}, {}, [] {});  // it is written already

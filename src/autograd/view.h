@@ -25,7 +25,7 @@ class CopySlices : public Node {
 // The node that a write into `self` made part of the graph: its own, or that of its base.
 const Ref<Node>& attached_node(const Tensor& self);
 
-// t_(), squeeze_() and their like: a tensor takes sizes, strides and history of a view of itself.
+// Gives a tensor the sizes, strides and history of a view of itself: t_(), squeeze_() and the like.
 void become_view(const Tensor& self, const Tensor& view, const char* name);
 
 }  // namespace fg::autograd

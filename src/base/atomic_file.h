@@ -1,6 +1,6 @@
 // A file that is there in full or not at all: it is written beside its place, brought to the disk
-// and renamed. What was there before stays until then. A link stays, and what it leads to is
-// replaced; a pipe or a device is written to as it is. What goes wrong is a FileError.
+// and renamed. The old file stays until then. A link stays, and its target is replaced; a pipe or a
+// device is written to as it is. Failures are FileErrors.
 //
 //   AtomicFile file("model.safetensors");
 //   file.write(bytes, size);

@@ -1,5 +1,5 @@
-// A signal that a call of this thread may raise is kept from the program for a scope: the call's
-// own error says the same.
+// BlockedSignal: for a scope, keeps a signal that a call of this thread may raise from the program,
+// since the error of the call says the same.
 #pragma once
 
 #include <pthread.h>

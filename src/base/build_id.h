@@ -5,9 +5,9 @@
 
 namespace fg {
 
-// Of the executable or library that holds this address, in hexadecimal; empty when it has none.
+// The build-id of the executable or library that holds this address, in hexadecimal; empty: none.
 std::string build_id_of(const void* address);
-// Of this library.
+// The build-id of this library.
 const std::string& build_id();
 // Whether this library holds the address: its code is known by the build-id of the library.
 bool is_in_this_library(const void* address);

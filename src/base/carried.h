@@ -1,5 +1,5 @@
-// Carried: what a thread that works for another one takes over from it beyond what this library
-// knows. A language binding says what that is (the context variables of Python).
+// Carried: thread-local state, unknown to this library, that a worker thread takes over from the
+// thread that it works for. A language binding defines it (the context variables of Python).
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@ namespace fg {
 
 using CarriedWork = Callback<void(const Callback<void()>& work)>;
 
-// Called on the thread that waits; what it returns calls the work on the new one. Null: nothing is
+// Called on the thread that waits; its result calls the work on the new thread. Null: no state is
 // carried along.
 extern std::atomic<CarriedWork (*)()> carry_context;
 

@@ -1,5 +1,5 @@
-// Intrusive reference counts, and the face: the object of another language that stands for a C++
-// object, one for one, so that identity survives (a Python object for a tensor or a node).
+// Intrusive reference counts, and the Python wrapper (here `face`): the object of another language
+// that stands for a C++ object, one for one, so that identity survives.
 #pragma once
 
 #include <atomic>
@@ -33,13 +33,13 @@ class Counted {
 };
 
 // While a face is in use in its language, it holds a reference of the C++ object. When only C++
-// refers to the object, the object may own its face, with what users attached to that. The lock of
-// the language guards this pointer.
+// refers to the object, the object may own its face and the attributes that users gave it. The lock
+// of the language guards this pointer.
 struct Faced : Counted {
   void* face = nullptr;
 };
-// What to do with a face whose C++ object is gone; called on any thread, with or without the lock
-// of the language.
+// Sets the function that frees a face whose C++ object is gone; it is called on any thread, with or
+// without the lock of the language.
 void set_face_release(void (*release)(void* face) noexcept);
 void release_face(void* face) noexcept;
 

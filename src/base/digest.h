@@ -1,5 +1,5 @@
 // Digests and authentication codes: BLAKE2b of 32 bytes, by libsodium. A digest names content and
-// finds damage; a code, which needs a secret key, says who wrote it.
+// finds damage; an authentication code, made with a secret key, proves its writer.
 #pragma once
 
 #include <array>
@@ -28,11 +28,11 @@ class Hasher {
 };
 
 Digest digest(std::string_view bytes);
-// Of many bytes, by all threads of the pool: the digest of the digests of its pieces.
+// The digest of many bytes by all threads of the pool: the digest of the digests of its pieces.
 Digest digest_in_pieces(std::string_view bytes);
 std::string hex(const Digest& digest);
 std::string_view raw_bytes(const Digest& digest);
-// Takes as long whether or not they are equal: a code is compared so.
+// Compares in constant time, as authentication codes must be.
 bool is_same(const Digest& a, const Digest& b);
 SecretKey random_key();
 

@@ -1,5 +1,5 @@
-// Variables of the environment. A program with more rights than the user who started it (setuid,
-// setgid, file capabilities) reads none: they are that user's, and would steer the other's rights.
+// Variables of the environment. A program with more rights than its user (setuid, setgid, file
+// capabilities) reads none: they belong to that user, and would steer the program's rights.
 #pragma once
 
 namespace fg {

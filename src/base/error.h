@@ -1,5 +1,5 @@
-// Errors: one sentence that says who, what came, what was expected, what to do.
-// `kind` says whose fault it is and which Python exception a binding raises.
+// Errors: one sentence with the function, the value that came, the expected one, and the remedy.
+// `kind` tells a user's mistake from others and selects the Python exception of a binding.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// How the library raises an Error. Kept apart from error.h so that users do not compile fmt.
+// Raising an Error inside the library. Kept apart from error.h so that users do not compile fmt.
 #pragma once
 
 #include <fmt/format.h>

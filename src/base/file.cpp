@@ -53,7 +53,7 @@ bool write_all(int file, std::string_view bytes) {
 
 Descriptor open_plain(int folder, const std::string& path, int flags, unsigned mode) {
   Descriptor file(openat(folder, path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, mode));
-  if (!file) {  // a socket or a pipe that nobody reads, a folder
+  if (!file) {  // a socket, a pipe without a reader, a folder
     if (errno == ENXIO || errno == EISDIR) errno = kNotPlain;
     return file;
   }
@@ -78,7 +78,7 @@ bool make_private_folder(int parent, const std::string& name) {
   if (!made || fstat(made.number(), &status)) return false;
   if ((status.st_mode & 0700) == 0700) return true;
   return chmod(fmt::format("/proc/self/fd/{}", made.number()).c_str(), 0700) == 0 ||
-         fchmodat(parent, name.c_str(), 0700, 0) == 0;  // where there is no /proc
+         fchmodat(parent, name.c_str(), 0700, 0) == 0;  // without /proc
 }
 
 std::vector<std::string> names_in(int folder) {

@@ -32,8 +32,8 @@ class Descriptor {
   int number_ = -1;
 };
 
-// Bytes in memory of this process: nobody changes them after they were checked, as somebody could
-// the pages of a mapped file.
+// Bytes in private memory: no other process can change them after they were checked, as one could
+// change the pages of a mapped file.
 class Bytes {
  public:
   Bytes() = default;
@@ -61,15 +61,15 @@ bool make_private_folder(int parent, const std::string& name);
 // Every name in the folder but "." and "..", sorted; none when it cannot be read.
 std::vector<std::string> names_in(int folder);
 
-// Removes what has this name: a file, a link (not what it leads to), or a folder with its content.
+// Removes the entry of this name: a file, a link (not its target), or a folder with its content.
 bool remove_anything(int folder, const std::string& name);
 
 // All of [offset, offset + size); false with errno when it cannot be, 0 when the file is shorter.
 bool read_at(int file, char* to, size_t size, size_t offset);
-// A size limit of the process is an error here, not a signal.
+// Writes all bytes. A size limit of the process is an error here, not a signal.
 bool write_all(int file, std::string_view bytes);
 
-// What the file system refused: "cannot write /a/b: No space left on device".
+// An error of the file system: "cannot write /a/b: No space left on device".
 class FileError : public Error {
  public:
   FileError(const std::string& message, int code)
@@ -87,7 +87,7 @@ std::string read_file(const std::string& path, size_t limit);
 
 // Writes the parts to a hidden file in the folder, then gives it its name: others see the old file,
 // the new one, or none. Nothing is forced to the disk unless `durable`. After a
-// FileError nothing is left behind; who is killed leaves a file whose name begins with kTemporary.
+// FileError nothing is left; a killed process leaves a file whose name begins with kTemporary.
 inline constexpr std::string_view kTemporary = ".new-";
 enum class Existing : uint8_t { replace, keep };  // keep: false when the name is taken
 struct Durable {

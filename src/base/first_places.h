@@ -1,5 +1,5 @@
-// Where each of several things was seen first: which arguments are the same tensor, which tensors
-// share memory.
+// FirstPlaces: the first place of each of several things in a list, to find arguments that are the
+// same tensor, or tensors that share memory.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace fg {
 
 class FirstPlaces {
  public:
-  // The place of the first thing that was this one; things come in order, from place 0 on.
+  // The place of the first occurrence of a thing; things come in order, from place 0 on.
   size_t of(const void* thing) {
     size_t place = seen_.size();
     seen_.push_back(thing);

@@ -6,7 +6,7 @@
 
 namespace fg {
 
-extern std::atomic<void (*)()> interrupt_check;  // null: nobody interrupts
+extern std::atomic<void (*)()> interrupt_check;  // null: no interrupts
 
 inline void poll_interrupt() {
   if (auto check = interrupt_check.load(std::memory_order_relaxed)) check();

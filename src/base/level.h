@@ -1,4 +1,4 @@
-// Instruction-set levels: which vector width and whether `mad` is fused.
+// Instruction-set levels: the width of vectors, and whether `mad` is fused.
 // One translation unit holds the kernels of every level: the level is a template argument, so no
 // inline function is shared between levels and the linker never picks an AVX2 copy for everybody.
 #pragma once
@@ -7,12 +7,12 @@
 
 namespace fg {
 
-// Each has all that the ones before it have. v4 computes the bits of v3, but for
-// convolutions; only what gains from wider registers (products, attention, compiled loops,
-// convolutions) has code of its own for it.
+// Levels in order; each has all features of those before it. v4 computes the bits of v3, but for
+// convolutions; only kernels that gain from wider registers (products, attention, compiled loops,
+// convolutions) have code of their own for it.
 enum class Level : uint8_t { baseline, v3, v4 };
 
-// The level in use: the best the CPU has, or what FOREGRAD_LEVEL=baseline|v3|v4 forces. Read once.
+// The level in use: the best of the CPU, or FOREGRAD_LEVEL=baseline|v3|v4. Read once.
 Level level();
 const char* name(Level level);
 

@@ -1,4 +1,4 @@
-// The folder of this library, where those that it opens later are.
+// The folder of this library, which also holds the libraries that it opens later.
 #pragma once
 
 #include <string>

@@ -7,7 +7,7 @@
 
 namespace fg {
 
-// For a few instructions: one atomic operation in all. Who waits gives the core away.
+// SpinLock guards a few instructions at the cost of one atomic operation; waiting threads yield.
 class SpinLock {
  public:
   void lock() {
@@ -19,7 +19,7 @@ class SpinLock {
   std::atomic<bool> taken_{false};
 };
 
-// For anything longer: who waits sleeps.
+// Lock guards longer sections: waiting threads sleep.
 class Lock {
  public:
   void lock() {

@@ -88,7 +88,7 @@ void run_chunks(Job& job, int64_t thread) noexcept {
     const int64_t i = (first + step) % job.chunks;
     if (job.taken[i] || job.taken[i].exchange(true)) continue;
     try {
-      if (thread == 0) poll_interrupt();  // the one thread that knows who may interrupt
+      if (thread == 0) poll_interrupt();  // only the calling thread can be interrupted
       job.body(job.begin(i), job.begin(i + 1));
     } catch (...) {
       if (!job.failed.exchange(true)) job.error = std::current_exception();

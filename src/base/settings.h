@@ -1,6 +1,6 @@
 // Every FOREGRAD_* environment variable in one table. A value is read and checked at its first use
-// and then stays; a value that is not understood is an Error that says what is. A program with more
-// rights than its user reads none (environment.h).
+// and then stays; any other than the expected values is an Error that lists those. A program
+// with more rights than its user reads none (environment.h).
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@ enum class Id : uint8_t {
 struct Setting {
   Id id;
   const char* name;
-  const char* fallback;       // what an unset or empty variable means
+  const char* fallback;       // the value of an unset or empty variable
   const char* expected;       // the values it may have, for people
   const char* documentation;  // one sentence
 };
@@ -39,7 +39,7 @@ struct Setting {
 std::span<const Setting> all();
 const Setting& setting(Id id);
 
-// The value as text, the fallback when unset. Never throws: its reader knows what it may be.
+// The value as text, the fallback when unset. Never throws: its reader checks it.
 const std::string& text(Id id);
 // A value that is a count; the fallback "auto" is 0.
 int64_t integer(Id id);

@@ -1,4 +1,4 @@
-// A vector with room for the first N elements inside: graph nodes have one or two edges each.
+// A vector that stores its first N elements inside: graph nodes have one or two edges each.
 #pragma once
 
 #include <cstddef>

@@ -6,7 +6,7 @@
 
 namespace fg {
 
-// The same as one of ours, in a sentence. An exception of a type that others made keeps its text.
+// The exception as an Error with a sentence; exceptions of types of others keep their texts.
 Error as_error(const std::exception& exception);
 
 }  // namespace fg

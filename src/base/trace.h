@@ -1,7 +1,7 @@
-// Where the time goes: with FOREGRAD_TRACE=file every phase of capturing and compiling, every call
-// and every step of compiled code is written to that file when the program ends, as Chrome's trace
-// viewer and Perfetto read it. A Collector gets the same for one thread. Without either a span
-// costs one load and one branch.
+// Timing: with FOREGRAD_TRACE=file every phase of capturing and compiling, every call and each step
+// of compiled code is written to that file when the program ends, as Chrome's trace viewer and
+// Perfetto read it. A Collector gets the same for one thread. Without either a span costs one load
+// and one branch.
 #pragma once
 
 #include <atomic>
@@ -21,7 +21,7 @@ inline bool enabled() {
   return now == State::unread ? read_state() : now == State::on;
 }
 
-// From its construction to its end. `category` and `name` must outlive the program or the span:
+// Measures from its construction to its end. `category` must outlive the program, `name` the span:
 // names are copied, categories are not.
 class Span {
  public:
@@ -48,18 +48,18 @@ class Span {
 };
 
 // A phase of capturing or compiling. These are few and take long: they are always measured, so that
-// what was compiled can be explained later.
+// compilations can be explained later.
 class Phase : public Span {
  public:
   explicit Phase(std::string_view name) { begin("phase", name); }
   ~Phase() { end(std::move(note_)); }
-  void note(std::string text) { note_ = std::move(text); }  // for people: what came of it
+  void note(std::string text) { note_ = std::move(text); }  // for people: the outcome
 
  private:
   std::string note_{};
 };
 
-// What a span measured.
+// The measurement of a span.
 struct Time {
   const char* category = "";
   std::string name{}, note{};
@@ -69,7 +69,7 @@ struct Time {
   double seconds() const { return 1e-9 * static_cast<double>(end - begin); }
 };
 
-// Gets what ends on this thread while it lives; of collectors in collectors the innermost does.
+// Gets the spans that end on this thread while it lives; the innermost of nested collectors does.
 class Collector {
  public:
   enum class Of : uint8_t { phases, everything };

@@ -1,11 +1,11 @@
-// Sections that a fork must not interrupt: what another thread has half done at that time stays so
-// in the child for ever.
+// Sections that a fork must not interrupt: work that another thread has half done then would stay
+// half done in the child for ever.
 #pragma once
 
 namespace fg {
 
-// While one exists, fork() in another thread waits. For what ends by itself, and needs neither
-// Python's lock nor one that fork() takes.
+// While one exists, fork() in another thread waits. Only for sections that end by themselves and
+// need neither Python's lock nor one that fork() takes.
 class Unforked {
  public:
   Unforked();

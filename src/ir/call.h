@@ -41,7 +41,7 @@ class OwnNode {
 };
 
 struct Call {
-  // One of the three says what is called.
+  // The callee: one of these three is set.
   const PrimitiveInfo* primitive = nullptr;
   const FunctionInfo* function = nullptr;
   OwnNode* custom = nullptr;
@@ -97,7 +97,7 @@ class Interpreting : ModesGuard {
   Interpreter* before_;
 };
 
-// While alive, calls go past this interpreter to its outer one: how it computes what it took.
+// While alive, calls go past this interpreter to its outer one: so it computes the calls it took.
 class PastInterpreter : ModesGuard {
  public:
   explicit PastInterpreter(const Interpreter& interpreter) {

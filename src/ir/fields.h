@@ -1,5 +1,5 @@
-// The fields of a plain struct, in order, with their names: what printing, parsing, comparing and
-// hashing parameters need, without a second list of the fields beside the struct.
+// The fields of a plain struct, in order, with their names: printing, parsing, comparing and
+// hashing parameters need no second list of the fields beside the struct.
 #pragma once
 
 #include <array>
@@ -109,7 +109,7 @@ constexpr bool has_name() {
 
 }  // namespace detail
 
-// How many enumerators an enumeration has that counts from 0.
+// The number of enumerators of an enumeration that counts from 0.
 template <class T, int64_t next = 0>
 constexpr int64_t enumerator_count() {
   if constexpr (detail::has_name<static_cast<T>(next)>())

@@ -1,5 +1,5 @@
-// What vector lanes and expressions have in common, so that a formula is written once, generic in
-// its value type: numbers mixed into operators, and polynomials.
+// The common interface of vector lanes and expressions, so that a formula is written once, generic
+// in its value type: numbers mixed into operators, and polynomials.
 #pragma once
 
 #include <cstdint>

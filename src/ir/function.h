@@ -9,7 +9,7 @@ namespace fg::ir {
 
 struct FunctionInfo;
 
-// What the library fills in for one schema, shared by every binary in the process.
+// The entry points of one schema, set by the library and shared by every binary in the process.
 template <Text S>
 struct __attribute__((visibility("default"))) Slot {
   using Sig = Signature<S>;
@@ -19,7 +19,7 @@ struct __attribute__((visibility("default"))) Slot {
   inline static const FunctionInfo* info = nullptr;
 };
 
-// The rest of the arguments is filled in from the schema.
+// Calls with the arguments given; the others are filled in from the schema.
 template <class Sig, class Entry, class... Args>
 typename Sig::Result call_with_defaults(Entry entry, const Args&... args) {
   return [&]<size_t... Filled>(std::index_sequence<Filled...>) {
@@ -36,7 +36,7 @@ struct PlainCall<S, TypeList<Given...>> {
     return call_with_defaults<typename S::Sig>(S::call, args...);
   }
 };
-// Returns what it wrote to, to be named as in `Tensor& y = fg::relu_(x)`.
+// The in-place form returns the tensor that it wrote to: `Tensor& y = fg::relu_(x)`.
 template <class S, class Given>
 struct InplaceCall;
 template <class S, Type... Given>
@@ -162,7 +162,7 @@ class Out {
   }
 
  private:
-  // The one of the overloads that takes these arguments.
+  // The overload that takes these arguments.
   template <class... Args>
   static const FunctionInfo& overload() {
     const FunctionInfo* found = nullptr;

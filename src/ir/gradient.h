@@ -1,4 +1,4 @@
-// Gradient rules: per input what is saved and how that gradient is computed, written with ops on
+// Gradient rules: the values saved per input, and the formula of its gradient, written with ops on
 // Tensors, so that one rule serves eager backward, capture and any higher derivative.
 //
 //   .vjp("MulBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() * v.in(1); }),
@@ -18,7 +18,7 @@ namespace fg::ir {
 struct Schema;
 struct Value;
 
-// What a rule may read, as bits per input or output.
+// The values that a rule may read, as bits per input or output.
 struct Saves {
   uint32_t in = 0, out = 0, shapes = 0;
   friend constexpr Saves operator|(Saves a, Saves b) {
@@ -38,10 +38,10 @@ struct ShapeOf {
   DType dtype;
   bool transposed = false;  // a matrix whose columns are contiguous, not its rows
 };
-// Of a tensor.
+// Sizes, dtype and layout of a tensor.
 ShapeOf shape_of(const Tensor& tensor);
 
-// Where a rule's reads come from: a node of the graph.
+// The source of a rule's reads: a node of the graph.
 class VjpSource {
  public:
   virtual Tensor unpack_input(int input, int element) = 0;
@@ -93,9 +93,9 @@ struct Gradient {
   const char* node_name = "";
   std::vector<Rule> rules;
   bool reads_arguments = true;  // some rule takes the call's other arguments
-  // Whose arguments the inputs are, for the names of saved values.
+  // The schema that names the inputs, for the names of saved values.
   mutable const Schema* schema = nullptr;
-  // The call's other arguments, for those who look into nodes; null where they are not kept so.
+  // The call's other arguments, for programs that inspect nodes; null where they are not kept so.
   std::vector<Value> (*box_arguments)(const void* arguments) = nullptr;
 };
 

@@ -1,6 +1,6 @@
 // Graph: a functional program in SSA form. Operations are calls of primitives, in an order in
-// which they can run; nothing is ever written to. A value has sizes, strides and a dtype. The
-// meaning of every input and output is said by a role. docs/internals/ir.md has the grammar of the
+// which they can run; nothing is ever written to. A value has sizes, strides and a dtype. A role
+// says the meaning of every input and output. docs/internals/ir.md has the grammar of the
 // text form.
 #pragma once
 
@@ -21,16 +21,16 @@ struct ValueInfo {
 ValueInfo info_of(const Tensor& tensor);
 Tensor abstract_tensor_of(const ValueInfo& info);
 
-// What an input or output of a graph means to the caller; `index` counts within the kind, and for
-// what belongs to something else it is the place of that: the gradient of input 3, the tangent of
-// output 0.
+// The meaning of an input or output of a graph to its caller. `index` counts within the kind; for
+// gradients, tangents and mutations it is the index of the input or output that they belong to: the
+// gradient of input 3, the tangent of output 0.
 struct Role {
   enum class Kind : uint8_t {
     argument,   // given by the caller
     parameter,  // reached by the function itself: a closure, an object
-    seed,       // where random numbers start
+    seed,       // the first random numbers
     tangent,    // gradient of an output, given to the backward
-    output,     // what the function returns
+    output,     // a result of the function
     mutation,   // new elements of an input
     gradient,   // of an input
     saved,      // kept by the forward for the backward
@@ -55,8 +55,8 @@ struct Operation {
   ValueId output = 0;     // the first; further ones follow it
   uint64_t skip = 0;      // random: numbers of the seed that come before those of this call
   uint32_t source = 0;    // of Graph::sources: the user's line
-  bool backward = false;  // made by the backward
-  bool again = false;     // a second time, so that its memory is free in between
+  bool backward = false;  // computed by the backward
+  bool again = false;     // rematerialised: computed again, so that its memory is free in between
 
   int outputs() const { return primitive ? primitive->outputs : 1; }
   bool aliases_input() const { return primitive && primitive->aliases_input(); }
@@ -69,8 +69,8 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;  // an output may be kNoValue
   std::vector<Role> input_roles, output_roles;
   std::vector<std::string> sources{""};
-  // The new elements of an input (role mutation) may be computed in the memory of the old ones:
-  // nobody needs those after the run. Not part of the text.
+  // The new elements of an input (role mutation) may be computed in the memory of the old ones: the
+  // caller does not need those after the run. Not part of the text.
   bool overwrites = false;
   // Inputs whose memory a run may use for other values after their last read, if it is handed the
   // only reference to them. Not part of the text.
@@ -86,14 +86,14 @@ struct Graph {
 // The text form, and back; a mistake is an error that names the line.
 Graph parse_graph(std::string_view text);
 
-// Refuses a graph that uses what is not there, defines a value twice, or whose shape rules give
-// other sizes than it says. `after` names what made the graph.
+// Refuses a graph that uses undefined values, defines a value twice, or states other sizes than its
+// shape rules give. `after` names the pass that made the graph.
 void verify(const Graph& graph, const char* after);
-// The same of a graph from outside, which is an error of its author; and asks for everything that
-// the makers of graphs in this library see to, so that it can be compiled and run.
+// Verifies a graph from outside: mistakes are errors of its author. Also checks the demands that
+// callers in this library meet by themselves, so that it can be compiled and run.
 void verify_text(const Graph& graph);
 
-// The operands of an operation, from where its values are. The numbers of its
+// The operands of an operation, from the tensors of its values. The numbers of its
 // parameters and the seed of a random one are no operands.
 class OperationOperands {
  public:
@@ -115,10 +115,10 @@ class OperationParams {
   ParamsRef filled_;
   const void* params_;
 };
-// How many numbers parameters ask for.
+// The number of symbols in the parameters of an operation.
 int count_symbols(const Operation& operation);
 
-// The strides that an output gets.
+// The strides of an output.
 Dims strides_of(const Meta& meta);
 
 // Kernels of one call, without recording and below any interpreter.

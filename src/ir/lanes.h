@@ -1,6 +1,6 @@
 // Sixteen lanes of one element type in registers of an instruction-set level: the eager form of a
-// formula's value. Chunks are GCC vectors (32 bytes at v3, 16 at baseline). What g++ cannot express
-// without target intrinsics is inline assembly, so these functions need no attribute; they must be
+// formula's value. Chunks are GCC vectors (32 bytes at v3, 16 at baseline). Operations that need
+// target intrinsics in g++ are inline assembly, so these functions need no attribute; they must be
 // inlined into a kernel marked FG_KERNEL_V3 or FG_KERNEL_BASELINE (-O1 and -ffp-contract=off;
 // -fno-ipa-sra -fno-ipa-cp keep g++ from cloning a formula, which `flatten` would not inline).
 #pragma once

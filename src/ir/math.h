@@ -1,5 +1,5 @@
 // Every elementary function as a formula, generic in its value type: the same source is the eager
-// kernel (Lanes) and what a compiler lowers (Expr), and both give the same bits at one level.
+// kernel (Lanes) and the source of compiled code (Expr), and both give the same bits at one level.
 // Nothing here calls libm, except lanes that a formula declares rare (runtime.h).
 #pragma once
 

@@ -85,7 +85,7 @@ FG_INLINE V at_least(const V& x, N limit) {
 
 // ---- rounding of floats to whole numbers ----
 
-// Where 2^23 (2^52) is the unit, adding it leaves no room for a fraction.
+// Adding 2^23 (2^52), whose unit in the last place is 1, rounds the fraction away.
 template <FormulaValue V>
 FG_INLINE V round(const V& x) {  // ties to even
   V unit = like(x, by_double(x, 0x1p52, 0x1p23));

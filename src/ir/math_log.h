@@ -75,7 +75,7 @@ FG_INLINE V log(const V& x) {
   return log_specials(x, log_sum(parts.exponent, parts.fraction, like(x, 0)));
 }
 
-// The rounding error of 1 + x, divided by the sum, is what log(1 + x) misses.
+// log(1 + x) = log(s) + e / s for s = 1 + x rounded and its rounding error e.
 template <FormulaValue V>
 FG_INLINE V log1p(const V& x) {
   V sum = x + 1, back = sum - x;

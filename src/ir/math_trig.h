@@ -129,7 +129,7 @@ FG_INLINE V tan(const V& x) {
 
 inline constexpr double kHalfPi = 0x1.921fb54442d18p+0, kHalfPiLow = 0x1.1a62633145c07p-54;
 template <FormulaValue V>
-FG_INLINE double half_pi_low(const V& x) {  // what the rounding of pi/2 to the type of x lost
+FG_INLINE double half_pi_low(const V& x) {  // the error of pi/2 in the type of x
   return by_double(x, kHalfPiLow, -0x1.777a5cp-25);
 }
 

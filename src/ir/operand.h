@@ -1,4 +1,4 @@
-// How a call hands over its inputs and its other arguments without knowing their types.
+// Operands and arguments: how a call passes its inputs and other arguments without their types.
 #pragma once
 
 #include <cstring>

@@ -112,7 +112,7 @@ void print_field(std::string& out, double value) {
   if (std::isfinite(value) && text.find_first_of(".e") == std::string_view::npos) out += ".0";
 }
 void print_field(std::string& out, const Scalar& value) {
-  if (!value.is_known())  // which of the operands that are numbers
+  if (!value.is_known())  // the index among operands that are numbers
     out += fmt::format("${}", value.symbol() - 1);
   else if (value.is_floating())
     print_field(out, value.to_double());

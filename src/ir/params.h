@@ -1,5 +1,5 @@
-// What a graph does with the parameters of a primitive without knowing their type: keep, compare,
-// hash, print and parse them. All of it follows from the fields of the struct.
+// Parameters of a primitive as graphs use them without knowing their type: keep, compare, hash,
+// print and parse them. All of it follows from the fields of the struct.
 #pragma once
 
 #include <memory>
@@ -28,7 +28,7 @@ class TextReader {
   bool take(std::string_view expected);    // takes it if it comes next
   void expect(std::string_view expected);  // or fails
   std::string_view name();                 // letters, digits, _ and .
-  std::string_view number();               // what a number may look like, inf and nan included
+  std::string_view number();               // digits and letters of a number, inf and nan included
   std::string quoted();                    // "..."
   [[noreturn]] void fail_here(const std::string& expected) const;
 

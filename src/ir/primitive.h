@@ -1,4 +1,4 @@
-// What a primitive is: a name, a kind, a shape rule, a kernel, a gradient. None is named here.
+// The type of primitives: a name, a kind, a shape rule, a kernel, a gradient. None is named here.
 #pragma once
 
 #include <array>
@@ -27,7 +27,7 @@ enum class Kind : uint8_t {
 };
 const char* name(Kind kind);
 
-// One output before it exists. Without strides it is contiguous; a view has strides and an offset.
+// The shape of an output. Without strides it is contiguous; a view has strides and an offset.
 struct Meta {
   Dims sizes;
   DType dtype = DType::f32;
@@ -38,7 +38,7 @@ struct Meta {
 
 class Expr;
 
-// How a reduction combines two elements.
+// The operation by which a reduction combines two elements.
 enum class Combine : uint8_t { none, sum, prod, max, min };
 
 // Room for the outputs of any primitive; checked when one is registered.
@@ -52,7 +52,7 @@ struct PrimitiveInfo {
   const ParamsType* params = nullptr;
   // The shape rule: works on abstract tensors with symbolic sizes too.
   void (*infer)(Operands inputs, const void* params, Meta* outputs) = nullptr;
-  // Demands that its callers meet, beyond the shape rule; checked for graphs that come as text.
+  // The demands that callers meet, beyond the shape rule; checked for graphs that come as text.
   void (*require)(Operands inputs, const void* params) = nullptr;
   // The eager kernel; outputs are allocated as inferred. Views have none.
   void (*evaluate)(Operands inputs, const void* params, Tensor* outputs) = nullptr;
@@ -60,16 +60,16 @@ struct PrimitiveInfo {
   // converted before. Without a formula: a copy in the dtype of the output.
   Expr (*formula)(std::span<const Expr> inputs, const void* params) = nullptr;
   DType (*input_dtype)(Operands inputs, int i) = nullptr;
-  // Reduce only: the dimensions of its input that are combined, and the result from what the blocks
-  // of the canonical order give: `blocks` has a row per kept index, `count` elements went into it.
+  // Reduce only: the dimensions of its input that are combined, and the result from those of blocks
+  // in the canonical order: `blocks` has a row per kept index, `count` elements went into it.
   Combine combine = Combine::none;
   std::vector<bool> (*reduced)(const void* params, size_t rank) = nullptr;
   void (*finish)(const Tensor& blocks, int64_t count, const Tensor& output) = nullptr;
-  // It computes every index of so many leading dimensions by itself: called on some of those
-  // indices it gives their results. All operands of the rank of the first one, and all outputs,
-  // have these dimensions; other operands belong to every index. Of reductions `reduced` says it.
+  // The number of leading dimensions whose indices are computed independently: a call on some of
+  // the indices gives their results. All operands of the rank of the first one, and all outputs,
+  // have these dimensions; other operands belong to every index. For reductions `reduced` says it.
   size_t (*independent)(const void* params, size_t rank) = nullptr;
-  // Random only: how many numbers a call draws, where that is not one per element of the result.
+  // Random only: the count of numbers that a call draws, where that is not one per element.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool shares_input = false;  // the output is the memory of its input, though no view to autograd
   bool unspecified = false;   // its elements are any: `empty`

@@ -1,5 +1,5 @@
 // Expressions in the order of evaluation: one instruction per distinct value, equal values merged.
-// What the interpreter runs, the printer prints (deterministically) and a compiler lowers.
+// The interpreter runs it, the printer prints it (deterministically), and a compiler lowers it.
 #pragma once
 
 #include <cstdint>

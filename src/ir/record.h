@@ -1,4 +1,4 @@
-// What recording a call for gradients asks of the autograd layer, which defines these functions.
+// The functions of the autograd layer that record a call for gradients; that layer defines them.
 #pragma once
 
 #include "ir/gradient.h"
@@ -25,20 +25,20 @@ class Write {
   const void* object_;
   void (*call_)(const void*);
 };
-// The same for a call that writes into inputs[0]: its history moves on to the node. What is saved
-// is saved before the write, so that a change of its memory is noticed; `original` has the value
-// from before, where a rule needs that.
+// Records a call that writes into inputs[0]: its history moves on to the node. Values are saved
+// before the write, so that a change of their memory is noticed; `original` has the value from
+// before, where a rule needs that.
 void record_inplace(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
                     const Tensor& original, Write write);
 bool saves_input(const ir::Gradient& gradient, ir::Operands inputs, int input);
 
-// A result whose function makes no views: what its body did inside is nobody's business.
+// Forgets that a result is a view, since its function makes no views, whatever its body did.
 void forget_view(const Tensor& result);
 
-// Marks `output` as a view of `base` (or of what `base` is a view of).
+// Marks `output` as a view of `base` (or of the base of that).
 enum class ViewOrigin : uint8_t { plain, multi_output, no_grad, inference, custom_function };
 void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin);
-// Whether a view is being made in a mode that forbids writing into it later.
+// The origin of a view made now: some modes forbid writing into it later.
 ViewOrigin current_view_origin();
 
 // Refuses what PyTorch refuses: leaves that require grad, views of several outputs, ...

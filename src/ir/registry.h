@@ -57,7 +57,7 @@ const std::vector<const FunctionInfo*>& functions();  // in order of full name
 const FunctionInfo* find_function(std::string_view full_name);
 void register_function(const FunctionInfo* function);
 
-// A required tensor argument that holds nothing.
+// Refuses a required tensor argument that is undefined.
 [[noreturn]] void refuse_undefined(const FunctionInfo& info, size_t argument);
 
 // The out= form: calls the function and writes its results into `outs`, one tensor per result.

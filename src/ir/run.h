@@ -9,7 +9,7 @@ namespace fg::ir {
 // Refuses tensors of other numbers, sizes, strides or dtypes than the graph's inputs have: views
 // inside reach elements by the strides that were captured, others would lead out of memory.
 void check_inputs(const Graph& graph, const Tensors& inputs);
-// To be called while `error` is handled: throws it again, with the user's line of what failed.
+// Throws `error` again, while it is handled, with the user's line of the operation that failed.
 [[noreturn]] void name_line(const Error& error, const Graph& graph, const Operation& operation);
 
 // A graph prepared for many runs: a value is dropped after its last use.
@@ -17,7 +17,7 @@ class Runner {
  public:
   explicit Runner(Graph graph);
   const Graph& graph() const { return graph_; }
-  // One tensor per input, of the sizes and dtypes that the graph says; one tensor per output.
+  // Takes one tensor per input, of the graph's sizes and dtypes; gives one tensor per output.
   // Thread-safe. Records nothing.
   Tensors run(Tensors inputs) const;
 
@@ -30,9 +30,9 @@ class Runner {
   std::vector<ValueId> last_;
 };
 
-// What of a graph computes `outputs` from `inputs`, numbered anew. An input that nothing needs
-// stays an input. Asking for a value that does not follow from the inputs is an error. Of the first
-// `checked` operations those that may refuse values are part of it in any case.
+// The part of a graph that computes `outputs` from `inputs`, numbered anew. Unused inputs stay
+// inputs. A value that does not follow from the inputs is an error. Among the first `checked`
+// operations those that may refuse values are part of it in any case.
 struct Ends {
   std::vector<ValueId> values;
   std::vector<Role> roles;

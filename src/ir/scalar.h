@@ -100,7 +100,7 @@ class Expr {
 template <>
 inline constexpr bool is_formula_value<Expr> = true;
 
-// The dtype that storage computes in.
+// The dtype in which elements of a storage dtype are computed.
 constexpr DType compute_dtype(DType dtype) {
   return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
 }
@@ -139,8 +139,8 @@ Expr bits(const Expr& a);
 Expr float_of_bits(const Expr& a);
 Expr convert(const Expr& a, DType to);
 
-// While it lives, numbers of a formula that are symbols are these expressions, of f64: symbol i is
-// the i-th, counted from one.
+// While alive, symbols among the numbers of a formula are these expressions of f64: symbol i is the
+// i-th, counted from one.
 class SymbolExpressions {
  public:
   explicit SymbolExpressions(std::span<const Expr> expressions);
@@ -151,7 +151,7 @@ class SymbolExpressions {
  private:
   std::span<const Expr> outer_;
 };
-// An error if nothing stands for the symbol.
+// The expression that stands for a symbol; an error if there is none.
 const Expr& symbol_expression(const Scalar& symbol);
 Expr rare(const Expr& bad, const Expr& fast, Runtime which, const Expr& x, const Expr& y);
 

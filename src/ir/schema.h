@@ -43,7 +43,7 @@ enum class Type : uint8_t {
 
 inline constexpr size_t kMaxArguments = 16, kMaxReturns = 5;
 
-// Where a part of the text lies.
+// A range of the text.
 struct Part {
   uint16_t begin = 0, size = 0;
 };
@@ -197,8 +197,8 @@ class SchemaParser {
   Sink& sink_;
 };
 
-// What the C++ signature needs of a schema, and no more: every user's file computes one per
-// function.
+// The parts of a schema that the C++ signature needs, and no more: every user's file computes one
+// per function.
 struct Outline {
   Type arguments[kMaxArguments]{};
   Type returns[kMaxReturns]{};
@@ -215,7 +215,7 @@ struct Outline {
   constexpr void result(const ArgumentParts& parts) { returns[return_count++] = parts.type; }
 };
 
-// The same as text, for run time.
+// One argument as text, for run time.
 struct Argument {
   Type type = Type::none;
   std::string_view name, default_text, alias;  // alias: "a" for a view, "a!" for a write

@@ -8,7 +8,7 @@
 
 namespace fg::ir {
 
-// Stored: what a node or a boxed call keeps. Passed: what the C++ function takes.
+// Stored: the type that a node or a boxed call keeps. Passed: the type that the C++ function takes.
 template <Type type>
 struct TypeOf;
 template <class T>

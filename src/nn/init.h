@@ -12,7 +12,7 @@ Tensor ones_(const Tensor& tensor);
 Tensor zeros_(const Tensor& tensor);
 Tensor xavier_uniform_(const Tensor& tensor, double gain = 1);
 Tensor xavier_normal_(const Tensor& tensor, double gain = 1);
-// For leaky_relu of slope a; inputs are counted.
+// Uniform values for leaky_relu of slope a; fan-in mode.
 Tensor kaiming_uniform_(const Tensor& tensor, double a = 0);
 Tensor kaiming_normal_(const Tensor& tensor, double a = 0);
 
@@ -21,7 +21,7 @@ struct Fans {
 };
 Fans fans_of(const Tensor& tensor);  // inputs of an output, outputs of an input
 
-// What Linear and Conv begin with: weight and bias within 1 / sqrt(inputs of an output).
+// The initial values of Linear and Conv: weight and bias within 1 / sqrt(inputs of an output).
 void fill_affine(const Tensor& weight, const Tensor& bias);
 
 }  // namespace fg::nn::init

@@ -31,7 +31,7 @@ std::string joined(const std::string& path, const std::string& name) {
 
 using Seen = std::set<const void*>;
 
-// Each module once, without the names that nobody asks for.
+// Calls f(module) for each module below this one, once, without making its path.
 template <class F>
 void visit_modules(const Module& module, Seen& seen, const F& f) {
   if (!seen.insert(&module).second) return;

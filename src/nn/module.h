@@ -1,5 +1,5 @@
-// Module: what has parameters, buffers and other modules. As in libtorch a user writes a struct
-// NetImpl and names its handle:
+// Module: an object with parameters, buffers and child modules. As in libtorch a user writes a
+// struct NetImpl and names its handle:
 //
 //   struct NetImpl : fg::nn::Module {
 //     NetImpl() : layer(register_module("layer", fg::nn::Linear(2, 3))) {}
@@ -38,12 +38,12 @@ class Module : public std::enable_shared_from_this<Module> {
   Module& operator=(Module&&) = default;
   virtual ~Module() = default;
 
-  // Each once, those of children after the module's own; names are paths, "layer.weight".
+  // Parameters, each once, those of children after the own ones; names are paths, "layer.weight".
   Tensors parameters(bool recurse = true) const;
   OrderedDict<Tensor> named_parameters(bool recurse = true) const;
   Tensors buffers(bool recurse = true) const;
   OrderedDict<Tensor> named_buffers(bool recurse = true) const;
-  // The module itself too, under the name "".
+  // All modules below, and the module itself under the name "".
   OrderedDict<std::shared_ptr<Module>> named_modules();
   std::vector<std::shared_ptr<Module>> modules() { return named_modules().values(); }
   const OrderedDict<std::shared_ptr<Module>>& named_children() const { return children_; }
@@ -56,7 +56,7 @@ class Module : public std::enable_shared_from_this<Module> {
 
   virtual void train(bool on = true);
   void eval() { train(false); }
-  // The mode is a condition of a function that is captured: another one captures it again.
+  // The mode is a guard of a captured function: a call in the other mode captures it again.
   bool is_training() const {
     if (modes.capturing) [[unlikely]]
       note_reader();
@@ -67,7 +67,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void to(DType dtype);  // floating parameters and buffers
   void apply(const Callback<void(Module&)>& function);
 
-  // What is captured for one mode does not fit the other.
+  // The part of a capture's key that says the modes: a graph for one mode does not fit the other.
   std::string capture_key() const;
 
   template <class M>
@@ -137,7 +137,7 @@ class ModuleHolder {
 
   decltype(auto) operator[](size_t place) const { return (*get())[place]; }
 
-  // What fg::compile and fg::compile_step ask a callable or an argument for.
+  // Members that fg::compile and fg::compile_step look for in a callable or an argument.
   Tensors parameters() const { return get()->parameters(); }
   std::string capture_key() const { return get()->capture_key(); }
 

@@ -22,7 +22,7 @@ class Optimizer {
   void zero_grad(bool set_to_none = true);
   // Updates the parameters that have a gradient.
   void step();
-  // The closure computes the loss anew, with gradients.
+  // Runs the closure, which computes the loss and its gradients, then step(); returns the loss.
   Tensor step(const Callback<Tensor()>& closure);
 
   // Settings may be changed at any time.
@@ -32,8 +32,8 @@ class Optimizer {
   void set_lr(double lr) { state_.set_lr(lr); }  // of all groups
   Tensors parameters() const;
 
-  // What was kept for each parameter, by number and PyTorch's name: "0.exp_avg". Settings of the
-  // groups are not part of it.
+  // The state of each parameter, by number and PyTorch's name: "0.exp_avg". Settings of groups
+  // are not part of it.
   OrderedDict<Tensor> state_dict() const;
   void load_state_dict(const OrderedDict<Tensor>& state);
 
@@ -74,10 +74,10 @@ struct CosineSchedule {
 
 namespace fg::nn::utils {
 
-// Scales the gradients of parameters so that their norm is at most max_norm; the norm before.
+// Scales the gradients of parameters so that their norm is at most max_norm; gives the norm before.
 double clip_grad_norm_(const Tensors& parameters, double max_norm, double norm_type = 2,
                        bool error_if_nonfinite = false);
-// The two halves of it, with the norm as a tensor: these may be captured.
+// The two halves of clip_grad_norm_, with the norm as a tensor: these may be captured.
 Tensor get_total_norm(const Tensors& tensors, double norm_type = 2,
                       bool error_if_nonfinite = false);
 void clip_grads_with_norm_(const Tensors& parameters, double max_norm, const Tensor& total_norm);

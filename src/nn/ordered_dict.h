@@ -1,4 +1,4 @@
-// What has names and an order: parameters, buffers, modules by path. Spelled as libtorch's.
+// OrderedDict: items with names in an order: parameters, buffers, modules by path. As libtorch's.
 #pragma once
 
 #include <map>

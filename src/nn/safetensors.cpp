@@ -24,7 +24,7 @@ using nn::kLengthBytes;
 using nn::SafeTensorsHeader;
 using Entry = SafeTensorsFile::Entry;
 
-// Where each tensor goes: by dtype, then by name, as the reference writer does it.
+// Places tensors in the file: by dtype, then by name, as the reference writer does it.
 SafeTensorsHeader placed(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
   std::vector<std::pair<std::string, Tensor>> order;
   for (const auto& item : tensors) {
@@ -78,7 +78,7 @@ void read_exactly(int descriptor, void* to, size_t size, size_t from, const std:
   }
 }
 
-// Of a bool only 0 and 1 are values.
+// Makes every byte of a bool tensor 0 or 1, the only values that a bool has.
 void normalise(const Tensor& tensor) {
   if (tensor.dtype() != kBool) return;
   auto* byte = static_cast<unsigned char*>(tensor.data_ptr());

@@ -3,8 +3,8 @@
 //   fg::save_safetensors(model->state_dict(), "model.safetensors", {{"step", "100"}});
 //   model->load_state_dict(fg::load_safetensors("model.safetensors").tensors);
 //
-// A file is written in full or not at all. Nothing of a file is believed before it was checked:
-// what is wrong with one is said in one sentence, and no tensor is made.
+// A file is written in full or not at all. Nothing of a file is believed before it was checked: a
+// file that is wrong gives one sentence that says why, and no tensor.
 #pragma once
 
 #include <map>
@@ -53,7 +53,7 @@ class SafeTensorsFile {
 
   std::string path_;
   int descriptor_ = -1;
-  size_t data_ = 0;  // where the bytes of tensors begin
+  size_t data_ = 0;  // offset of the bytes of tensors
   OrderedDict<Entry> entries_;
   Metadata metadata_;
 };

@@ -12,12 +12,12 @@ struct SafeTensorsHeader {
 
 // The file has eight bytes of length, then the header.
 inline constexpr size_t kLengthBytes = 8;
-// `where`: the file, for messages. The length is at most what fits into a file of `file_size`.
+// Reads the length of the header, which must fit into the file; `where` names the file in messages.
 size_t header_length(std::string_view first_bytes, size_t file_size, const std::string& where);
 SafeTensorsHeader parse_header(std::string_view json, size_t data_size, const std::string& where);
-// Tensors of a greater number are written first, so that all of them are aligned.
+// The rank of a dtype in the file: tensors of a greater one come first, so that all are aligned.
 int order_of(DType dtype);
-// With the length before and spaces behind, so that data begins at a multiple of eight.
+// The header with its length in front and spaces behind: data begins at a multiple of eight.
 std::string header_text(const SafeTensorsHeader& header);
 
 }  // namespace fg::nn

@@ -13,15 +13,15 @@ namespace fg {
 // smaller ones take a kilobyte each. When the system has no memory, the kept blocks are released
 // and it is asked again; then Error(ErrorKind::memory).
 void* allocate(size_t bytes);
-// `bytes` must be what was asked for. nullptr is ignored.
+// Frees a block; `bytes` must be the number that was asked for. nullptr is ignored.
 void deallocate(void* block, size_t bytes) noexcept;
 
 // Small objects: headers, nodes, inline storage. Aligned to 16 if they have 16 bytes or more.
 void* small_allocate(size_t bytes);
 void small_deallocate(void* block) noexcept;
 
-// Bytes are those of whole blocks: what was asked for, rounded up to its size class (at most a
-// quarter more; above 64 MiB to whole pages of 64 KiB). Small objects are not counted.
+// Statistics in bytes of whole blocks: a request is rounded up to its size class (at most a quarter
+// more; above 64 MiB to whole pages of 64 KiB). Small objects are not counted.
 struct MemoryStats {
   int64_t live_bytes = 0;
   int64_t peak_live_bytes = 0;
@@ -33,7 +33,7 @@ struct MemoryStats {
 
 MemoryStats memory_stats();
 void reset_peak_memory();
-// How many freed bytes are kept at most, 1 GiB unless set. The longest unused blocks go first.
+// The limit of freed bytes that are kept, 1 GiB unless set. The longest unused blocks go first.
 void set_memory_limit(size_t bytes);
 void release_kept_memory();
 

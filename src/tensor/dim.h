@@ -28,7 +28,7 @@ class Dim {
   constexpr bool is_constant() const { return bits_ >= kLowest; }
   // The number; an error for a symbol: use it only where nothing symbolic may come.
   constexpr int64_t value() const { return is_constant() ? bits_ : symbolic_value(); }
-  // The number, or what the symbol is in the traced example. Adds no guard.
+  // The number, or the hint of the symbol: its number in the traced example. Adds no guard.
   int64_t hint() const { return is_constant() ? bits_ : symbolic_hint(); }
   std::string text() const;
 #ifndef FOREGRAD_LIBRARY  // inside of the library any size may be a symbol: value() says where not
@@ -137,7 +137,7 @@ FG_WITH_INTEGER(>=, bool)
 #undef FG_WITH_INTEGER
 #endif
 
-// What comparisons on symbols assumed, as text such as "s0 == 4" or "!(s1 < 2)"; per thread.
+// Takes the guards that comparisons on symbols added, such as "s0 == 4" or "!(s1 < 2)"; per thread.
 std::vector<std::string> take_guards();
 
 }  // namespace fg

@@ -13,7 +13,7 @@ namespace fg {
 struct PrintOptions {
   int precision = 4;               // digits behind the point
   int64_t threshold = 1000;        // more elements than this are summarised
-  int64_t edgeitems = 3;           // what a summary shows at each end of a dimension
+  int64_t edgeitems = 3;           // elements of a summary at each end of a dimension
   int linewidth = 80;              // characters per line
   std::optional<bool> sci_mode{};  // scientific notation; absent means where the values need it
 };
@@ -25,7 +25,7 @@ struct ArrayView {
   const void* data;
 };
 
-// What stands around the elements: `Name(elements, size=..., dtype=..., suffix, suffix)`.
+// The text around the elements: `Name(elements, size=..., dtype=..., suffix, suffix)`.
 struct PrintFrame {
   std::string name = "tensor";
   std::vector<std::string> suffixes{};  // such as "requires_grad=True", "grad_fn=<AddBackward0>"
@@ -34,7 +34,7 @@ struct PrintFrame {
 std::string format_tensor(const ArrayView& array, const PrintOptions& options = {},
                           const PrintFrame& frame = {});
 
-// The same around a text that stands for the elements, such as "..." for a tensor without data.
+// The same frame around a text in place of elements, such as "..." for a tensor without data.
 std::string format_frame(const std::string& elements, const PrintOptions& options,
                          const PrintFrame& frame);
 

@@ -2,7 +2,7 @@
 // counters. A random op reserves one counter per element; element i is then a pure function of
 // (seed, offset + i), so values do not depend on threads, order, or eager against compiled.
 //
-// Which words element i uses is part of the format: compiled code reproduces it.
+// The words that element i uses are part of the format: compiled code reproduces it.
 //   block  = philox(seed, offset + i): words w0 w1 w2 w3 of Philox4x32-10 with
 //            key = {low, high half of seed}, counter = {low, high half of offset + i, 0, 0}
 //   uniform, float and narrower: the top 24 (float), 11 (f16), 8 (bf16) bits of w0
@@ -67,8 +67,8 @@ constexpr uint64_t random_bits(const PhiloxBlock& block, int half = 0) {
   return block[2 * half] | uint64_t{block[2 * half + 1]} << 32;
 }
 
-// How T computes (float for the two half formats) and how many bits of [0, 1) it can hold: more
-// bits would be rounded when stored, and rounding could give 1.
+// The type in which T computes (float for the two half formats) and the bits of [0, 1) in T:
+// more bits would be rounded when stored, and rounding could give 1.
 template <class T>
 struct UniformFormat {
   using Compute = float;
@@ -108,7 +108,7 @@ constexpr typename UniformFormat<T>::Compute uniform(const PhiloxBlock& block) {
     return uniform_float(block[0], UniformFormat<T>::kBits);
 }
 
-// What Box-Muller needs: a normal value is sqrt(-2 log(radius)) * cos(2 pi angle).
+// The numbers of Box-Muller: a normal value is sqrt(-2 log(radius)) * cos(2 pi angle).
 template <class C>
 struct UniformPair {
   C radius;  // in (0, 1]: its logarithm is finite
@@ -137,7 +137,7 @@ constexpr int64_t uniform_integer(const PhiloxBlock& block, int64_t low, int64_t
 
 // ---- the state
 
-// Where a random op starts: element i draws philox(seed, offset + i).
+// The start of a random op: element i draws philox(seed, offset + i).
 struct PhiloxKey {
   uint64_t seed, offset;
   friend bool operator==(const PhiloxKey&, const PhiloxKey&) = default;
@@ -184,7 +184,7 @@ class FrozenGenerators {
 };
 
 // While alive on this thread, every generator hands out the numbers from `key` on and stays as it
-// is: how a captured function draws again what was reserved for it.
+// is: so a captured function draws again the numbers that were reserved for it.
 class ReplayedNumbers {
  public:
   explicit ReplayedNumbers(PhiloxKey key);

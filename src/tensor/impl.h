@@ -1,4 +1,4 @@
-// TensorImpl: what a Tensor points to. Sizes and strides inline up to five dimensions, autograd
+// TensorImpl: the object behind a Tensor. Sizes and strides inline up to five dimensions, autograd
 // data only when needed, the version counter in the storage unless the tensor has its own.
 #pragma once
 
@@ -8,7 +8,7 @@
 
 namespace fg {
 
-// The base of what autograd keeps with a tensor; defined in the autograd layer.
+// The base of the data that autograd keeps with a tensor; defined in the autograd layer.
 struct AutogradData {
   virtual ~AutogradData() = default;
 };
@@ -53,7 +53,7 @@ struct TensorImpl : Faced {
   // Takes the memory and layout of another tensor. The version stays the same and is still that of
   // the views that keep the memory from before.
   void take_memory(const TensorImpl& from);
-  // Sets sizes and strides and what follows from them.
+  // Sets sizes and strides and the fields that follow from them.
   void set_layout(const Dims& new_sizes, const Dims& new_strides);
 };
 

@@ -31,7 +31,7 @@ extern thread_local GraphCounters graph_counters __attribute__((tls_model("initi
 // initial-exec: one instruction instead of a call in a shared library; this block is small.
 extern thread_local Modes modes __attribute__((tls_model("initial-exec")));
 
-// Restores on scope exit whatever the scope changed.
+// Restores on scope exit the modes that the scope changed.
 class ModesGuard {
  public:
   ModesGuard() : saved_(modes) {}
@@ -55,7 +55,7 @@ class EnableGradGuard : AutoGradMode {
  public:
   EnableGradGuard() : AutoGradMode(true) {}
 };
-// Nothing is recorded and new tensors carry no version counter; `false` leaves the mode again.
+// While alive, no call is recorded and new tensors have no version counter; `false` leaves it.
 class InferenceMode : ModesGuard {
  public:
   explicit InferenceMode(bool enabled = true) {

@@ -1,7 +1,7 @@
 // A number with the category it was written in: bool, integer or float. Categories matter for
 // promotion: `int_tensor + 1` stays integer, `int_tensor + 1.5` becomes the default float dtype.
 // While a function is captured, a float argument of it is a symbol: a number of unknown value, for
-// which a tensor of the graph stands. Who asks for its value ends the capture (Scalar::ask).
+// which a tensor of the graph stands. Asking for its value ends the capture (Scalar::ask).
 #pragma once
 
 #include <concepts>
@@ -26,7 +26,7 @@ class Scalar {
   template <is_size T>
   Scalar(T size) : Scalar(size.value()) {}  // NOLINT
 
-  // `id` is not 0; whoever gave it knows what it stands for.
+  // A symbol; `id` is not 0 and is resolved by the capture that gave it.
   static Scalar symbol(uint32_t id) {
     Scalar unknown(__builtin_nan(""));
     unknown.symbol_ = id;
@@ -60,10 +60,10 @@ class Scalar {
   int64_t toLong() const { return to_int(); }
   float toFloat() const { return static_cast<float>(to_double()); }
   bool toBool() const { return to_bool(); }
-  // Known to be this value.
+  // Whether the value is known to be this one.
   bool equal(double value) const { return symbol_ == 0 && real() == value; }
 
-  // The same for loops of kernels, which never see symbols.
+  // The value for loops of kernels, which never see symbols.
   double real() const { return is_floating() ? real_ : static_cast<double>(integer_); }
   int64_t integer() const { return is_floating() ? static_cast<int64_t>(real_) : integer_; }
 

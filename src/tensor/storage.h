@@ -8,8 +8,8 @@
 
 namespace fg {
 
-// Version of a tensor that shares memory but not history with others (`x.data()`), or a history but
-// not the memory (`x.set_data(y)`).
+// The version of a tensor that shares memory but not history with others (`x.data()`), or a history
+// but not the memory (`x.set_data(y)`).
 struct VersionCounter : Counted {
   std::atomic<uint32_t> value{0};
   static void destroy(VersionCounter* counter) { delete counter; }
@@ -18,7 +18,7 @@ struct VersionCounter : Counted {
 class Storage : public Counted {
  public:
   static Ref<Storage> create(size_t bytes);
-  // No memory: what a tensor of a captured function shares with its views.
+  // A storage without memory, shared by a tensor of a captured function and its views.
   static Ref<Storage> create_abstract(size_t bytes);
   static Ref<Storage> borrow(void* data, size_t bytes, Callback<void(void*)> deleter);
   static void destroy(Storage* storage);
@@ -26,14 +26,14 @@ class Storage : public Counted {
   char* data() const { return data_; }
   size_t bytes() const { return bytes_; }
   bool is_abstract() const { return owner_ == Owner::nobody; }
-  // Memory of the user, who may look at it without a tensor.
+  // Whether the memory is the user's, whose program may read it without a tensor.
   bool is_borrowed() const { return owner_ == Owner::user; }
-  // Made by code that is being interpreted: its values are constants of that code.
+  // Whether it was made during a capture: its values are constants of the captured function.
   bool made_in_capture() const { return made_in_capture_; }
 
-  // How often tensors over this storage were modified in place; see Tensor::_version.
+  // The number of writes in place through tensors over this storage; see Tensor::_version.
   std::atomic<uint32_t> version{0};
-  // A tensor went to other memory and took the counter along, which is an object of its own then.
+  // Marks a version counter that is an object of its own: a tensor took it along to other memory.
   static constexpr uint32_t kSharedVersion = UINT32_MAX;
   Ref<VersionCounter> share_version();
 

@@ -58,7 +58,7 @@ class Tensor {
     return std::move(*this) = Scalar(value);
   }
 
-  // ---- what it is
+  // ---- identity and shape
   bool defined() const { return static_cast<bool>(impl_); }
   TensorImpl* impl() const { return impl_.get(); }
   const Ref<TensorImpl>& ref() const { return impl_; }
@@ -201,7 +201,7 @@ inline constexpr const char* Ellipsis = "...";
 // ---- making tensors without going through an op
 Tensor empty_strided_tensor(const Dims& sizes, const Dims& strides, DType dtype);
 Tensor empty_tensor(const Dims& sizes, DType dtype);
-// Of the sizes of a contiguous tensor: what follows from those need not be computed again.
+// An empty tensor of the sizes of a contiguous one: derived fields are copied, not computed.
 Tensor empty_tensor_like(const TensorImpl& contiguous, DType dtype);
 // A tensor over the storage of `base` with another geometry: no history, no view relation.
 Tensor alias(const Tensor& base, const Dims& sizes, const Dims& strides, Dim offset);
@@ -211,7 +211,7 @@ Tensor abstract_tensor(const Dims& sizes, DType dtype);
 // The same with a storage of its own, which views of it share.
 Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype);
 Tensor scalar_tensor(const Scalar& value, DType dtype);
-// What stands for a number of unknown value in the graph that is being captured.
+// The tensor that stands for a number of unknown value in the graph that is being captured.
 Tensor symbol_tensor(const Scalar& symbol);
 // The number that a tensor without dimensions holds: a symbol where it has no value yet.
 Scalar number_in(const Tensor& tensor);

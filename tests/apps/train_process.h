@@ -27,7 +27,7 @@ inline std::string content_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-// A running command; its output is a file, which nobody has to read.
+// A running command; its output goes to a file, so that it never waits for a reader.
 class Process {
  public:
   Process(const std::string& command, std::string output) : output_(std::move(output)) {
@@ -118,7 +118,7 @@ class TrainCommand : public testing::Test {
     ADD_FAILURE() << "no event " << name;
     return {};
   }
-  // What is said by a run that fails.
+  // The output of a run that fails.
   std::string refusal(const std::string& out, const std::string& arguments) const {
     Outcome outcome = run_command(command(out, arguments));
     EXPECT_EQ(outcome.status, 1) << outcome.output;

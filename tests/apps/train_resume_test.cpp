@@ -18,7 +18,7 @@ class Resumed : public TrainCommand {
     return text() + kSmall + " --no-compare --checkpoint-every " + std::to_string(every) +
            " --steps " + std::to_string(steps);
   }
-  // What an uninterrupted training of that many steps leaves.
+  // The checkpoint of an uninterrupted training of that many steps.
   std::string uninterrupted(int steps) const {
     events("whole", arguments(steps));
     return content_of(checkpoint("whole"));
@@ -77,7 +77,7 @@ Json stopped_by(int signal, const std::string& command, const std::string& outpu
   return {};
 }
 
-// What a signal leaves can be resumed with the command that is printed.
+// Stops a training by a signal and resumes it with the command that it printed.
 void stop_and_resume(const std::string& command, const std::string& output, int signal) {
   Json stopped = stopped_by(signal, command, output);
   EXPECT_GT(stopped["step"], 0);

@@ -1,4 +1,4 @@
-// What the autograd tests share: readable values and error messages.
+// Helpers of the autograd tests: readable values and error messages.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -140,7 +140,7 @@ TEST(Hooks, RunInOneOrder) {
   y.backward();
   EXPECT_EQ(order, (std::vector<std::string>{"tensor 1", "tensor 2", "pre, after retain_grad",
                                              "post", "accumulated", "post of the leaf"}));
-  EXPECT_EQ(numbers(y.grad()), (Numbers{3}));  // what the hooks made of it
+  EXPECT_EQ(numbers(y.grad()), (Numbers{3}));  // as the hooks left it
 }
 
 TEST(TensorHook, FiresWhenTheNodeDoesNotRun) {

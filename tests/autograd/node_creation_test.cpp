@@ -32,7 +32,7 @@ TEST(NodeCreationHook, SeesEveryNewNodeOnce) {
     x.exp();
     EXPECT_EQ(noted.names, Names{});
   }
-  x.exp();  // nobody listens
+  x.exp();  // no hook listens
 }
 
 TEST(NodeCreationHook, SeesAnAccumulatorAgainWhenTheOldGraphIsGone) {

@@ -59,7 +59,7 @@ TEST(AtomicFile, keeps_the_mode_of_the_file_it_replaces) {
 TEST(AtomicFile, a_device_is_written_to_and_stays_one) {
   Folder folder;
   std::string nothing = "/dev/null";
-  if (geteuid() == 0) {  // who could replace that of the machine
+  if (geteuid() == 0) {  // root could replace that of the machine
     nothing = folder / "null";
     ASSERT_EQ(mknod(nothing.c_str(), S_IFCHR | 0666, makedev(1, 3)), 0);
   }

@@ -37,7 +37,7 @@ int in_forked_child(const F& body) {
   return exit_status(status);
 }
 
-// The same as a user who may not do everything: who runs the tests is one, or becomes one.
+// The same as a user without root's rights; root becomes such a user in the child.
 inline constexpr int kStillRoot = 99;
 template <class F>
 int in_child_without_rights(const F& body) {

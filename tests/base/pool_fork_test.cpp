@@ -1,4 +1,4 @@
-// What the pool promises to those who fork. A child that hangs is ended by an alarm and fails.
+// Promises of the pool to programs that fork. A child that hangs is ended by an alarm and fails.
 #include <gtest/gtest.h>
 #include <signal.h>
 

@@ -141,7 +141,7 @@ TEST(CacheFault, a_valid_entry_under_another_key_is_not_taken) {
   EXPECT_EQ(found_code(cache, key("f")), "code of f");
 }
 
-// Only who knows the secret can make this: two keys with one digest. The fields decide.
+// Two keys with one digest, which needs the secret key to make. The fields decide.
 TEST(CacheFault, an_authentic_entry_with_other_fields_is_not_taken) {
   TestCache cache;
   store(key("f"), entry("code"));
@@ -181,14 +181,14 @@ TEST(CacheFault, folders_pipes_and_links_in_the_place_of_a_file_are_misses) {
   std::filesystem::create_symlink(cache.path() + "/elsewhere", file);
   expect_miss("a link");
   EXPECT_TRUE(std::filesystem::exists(cache.path() + "/elsewhere")) << "what it leads to stays";
-  std::filesystem::create_directory(file);  // and nobody looks before it is stored
+  std::filesystem::create_directory(file);  // and there is no lookup before it is stored
   store(key("f"), entry("code"));
   EXPECT_TRUE(stats().failures.contains("damaged") && stats().failures.size() == 1);
   EXPECT_EQ(found_code(cache, key("f")), "code");
 }
 
-// Whatever has the name of one of the store's own files or folders: no program waits for it, and
-// what is stored is found.
+// Anything in the place of one of the store's own files or folders: no program waits for it, and
+// a stored entry is found.
 TEST(CacheFault, pipes_folders_files_and_links_in_the_place_of_the_store_s_own_are_removed) {
   auto pipe = [](const std::string& path) { ASSERT_EQ(mkfifo(path.c_str(), 0600), 0); };
   auto folder = [](const std::string& path) { std::filesystem::create_directories(path + "/a"); };
@@ -371,7 +371,7 @@ TEST(CacheFault, a_read_only_folder_is_read) {
 TEST(CacheFault, a_folder_that_cannot_be_read_is_a_miss) {
   TestCache cache;
   store(key("f"), entry("code"));
-  chmod(cache.path().c_str(), is_root() ? 0700 : 0);  // whoever asks cannot come here at all
+  chmod(cache.path().c_str(), is_root() ? 0700 : 0);  // no user can enter
   int status = in_child_without_rights([&] {
     cache.forget_memory();
     if (find(key("f"))) _exit(1);

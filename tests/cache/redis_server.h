@@ -105,7 +105,7 @@ class RedisServer {
   pid_t process_ = 0;
 };
 
-// With a certificate that only who is told of it trusts.
+// A server with a certificate of its own; only clients that are given the certificate trust it.
 class TlsRedisServer : public RedisServer {
  public:
   TlsRedisServer() : RedisServer(free_port(), "rediss://") {

@@ -1,4 +1,4 @@
-// Single flight: of many processes one compiles (the proof of 64 processes), and nobody is stuck.
+// Single flight: of many processes one compiles (proved with 64), and no other one is stuck.
 #include "cache/turn.h"
 
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 namespace fg::cache {
 namespace {
 
-// What a compiler does with the cache; a line in `log` per compilation.
+// Uses the cache as a compiler does; writes a line to `log` per compilation.
 void compile(const Key& key, const std::string& log, int milliseconds) {
   Search search = find_or_take_turn(key);
   if (search.entry) return;

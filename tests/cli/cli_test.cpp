@@ -170,7 +170,7 @@ TEST(Cli, explain_of_a_bad_file_says_which_and_in_which_line) {
       << outcome.output;
 }
 
-// Every path that a user gives, where nobody writes to or reads from the pipe.
+// A pipe without a reader or writer in the place of every path that a user gives.
 TEST(Cli, pipes_are_refused_and_not_waited_for) {
   Folder folder;
   std::string pipe = folder.file("pipe"), graph = folder.file("f.fgir", kGraph);

@@ -26,7 +26,7 @@ std::vector<std::string> native_bits(const ir::Graph& graph, const Tensors& inpu
   return result;
 }
 
-// Which outputs share memory with which outputs and inputs.
+// A row per output: for all outputs and inputs, 1 where it shares memory with them.
 std::string sharing(const Tensors& outputs, const Tensors& inputs) {
   std::string out;
   for (const Tensor& a : outputs) {
@@ -105,7 +105,7 @@ TEST(Executable, overwrites_an_input_only_where_nobody_else_sees_its_memory) {
   EXPECT_EQ(code.consuming_bytes(), 0);
   Tensors inputs = some_inputs(graph);
   auto expected = passes::run_bits(graph, inputs);
-  // What a run with this second input takes of the allocator, beyond what is there.
+  // The bytes that a run with this second input takes from the allocator, at most.
   auto takes = [&](Tensor given) {
     Tensors handed{inputs[0]};
     handed.push_back(std::move(given));

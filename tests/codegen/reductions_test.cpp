@@ -86,7 +86,7 @@ TEST(Reductions, in_loops_have_the_bits_of_the_eager_kernels) {
   }
 }
 
-// Of a value per column, which comes again in every row.
+// Reductions that read one value per column, again in every row.
 TEST(Reductions, of_columns_read_a_number_per_column) {
   for (const Dims& sizes : {Dims{4, 2, 32, 32, 8}, Dims{16, 3, 8, 8, 8}, Dims{3, 5, 7, 8}}) {
     Dims each(sizes.size(), 1), reduced{0};

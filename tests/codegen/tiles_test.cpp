@@ -219,7 +219,7 @@ TEST(Tiles, nothing_in_the_block_that_only_members_read) {
   timing::Collector collector(timing::Collector::Of::everything);
   code.run(inputs);
   std::vector<timing::Time> times = collector.take();
-  ASSERT_EQ(times.size(), 1u);  // what FOREGRAD_TRACE writes
+  ASSERT_EQ(times.size(), 1u);  // as FOREGRAD_TRACE writes it
   EXPECT_EQ(times[0].name, listing.steps[0].name);
 }
 

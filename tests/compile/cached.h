@@ -1,4 +1,4 @@
-// What tests of compiled functions and the cache share: an empty store, and one compiled function
+// Helpers of tests of compiled functions with the cache: an empty store, and one compiled function
 // after the other in it.
 #pragma once
 
@@ -35,7 +35,7 @@ class Cached : public testing::Test {
     config.remote = false;
     config.directory = folder_ / "store";
     config.key_directory = folder_ / "key";
-    config.memory_limit = 0;  // what is found is read from files
+    config.memory_limit = 0;  // hits are read from files
     config.strict = true;
     cache::configure(config);
     cache::reset_stats();

@@ -153,8 +153,8 @@ TEST_F(Cached, misses_when_only_what_a_backward_calls_changes) {
   EXPECT_EQ(again.bits, two.bits);
 }
 
-// What a warm function is asked for beyond what its first run was: other requests, higher
-// derivatives, explanations.
+// Demands on a warm function that its first run did not have: other requests, higher derivatives,
+// explanations.
 TEST_F(Cached, answers_other_requests_from_a_warm_forward) {
   auto ask = [] {
     Tensor x = some({6}).requires_grad_(), w = some({6}).add(1).requires_grad_();

@@ -57,7 +57,7 @@ TEST(ComputeAgain, a_step_has_a_smaller_block) {
   passes::run_passes(graph, "step");
   EXPECT_NE(graph.text().find("gelu(%"), std::string::npos);
   EXPECT_NE(graph.text().find(" again"), std::string::npos);
-  ir::Graph once = graph;  // what is computed twice is shared
+  ir::Graph once = graph;  // values computed twice are shared
   passes::common_subexpressions(once);
   passes::dead_code(once);
   EXPECT_EQ(once.text().find(" again"), std::string::npos);

@@ -1,5 +1,5 @@
-// A backward uses the memory of saved values only where the engine frees the graph, and nobody
-// notices.
+// A backward uses the memory of saved values only where the engine frees the graph, and no program
+// can see it.
 #include <foregrad/foregrad.h>
 #include <gtest/gtest.h>
 
@@ -88,7 +88,7 @@ TEST(Consume, a_backward_that_keeps_the_graph_and_one_that_frees_it_give_the_bit
   }
 }
 
-// What a backward takes beyond what was there before it.
+// The bytes that a backward takes at most, beyond those in use before it.
 int64_t peak_of(const std::function<void()>& backward) {
   int64_t before = memory_stats().live_bytes;
   reset_peak_memory();

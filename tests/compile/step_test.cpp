@@ -100,8 +100,8 @@ void expect_as_by_hand(const Optimizer& optimizer, StepOptions options, int64_t 
   EXPECT_EQ(model.w1.requires_grad(), true);
 }
 
-// Of AdamW the parameter without gradient has another number of steps from the second call on; of
-// SGD the second call is not the first one any more: one version more each.
+// AdamW counts other steps for the parameter without gradient from the second call on; for SGD the
+// second call is not the first one any more: one version more each.
 TEST(CompileStep, AdamWHasTheBitsOfTheEagerStepAtAnyRate) {
   expect_as_by_hand(AdamW{}, {}, 2);
   expect_as_by_hand(AdamW{.betas = {0.8, 0.9}, .eps = 1e-4, .weight_decay = 0.1, .maximize = true},

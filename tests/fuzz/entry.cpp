@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as an entry. Once as they are, once with a true seal, which only who knows
-// the secret can make: then the verifier of the format stands alone.
+// libFuzzer: any bytes as an entry. Once as they are, once with a true seal, as only an owner of
+// the secret key can make it: then the verifier of the format stands alone.
 #include <cstddef>
 #include <cstdint>
 #include <fstream>

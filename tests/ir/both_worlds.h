@@ -22,7 +22,7 @@ namespace fg::ir {
 
 inline constexpr int kCount = 1024;
 
-// What a formula's result is stored as.
+// The type in which a formula's result is stored.
 template <class V>
 struct Stored {
   using type = bool;  // a mask

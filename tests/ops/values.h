@@ -1,4 +1,4 @@
-// What the tests of functions share: numbers in and out of tensors, and what a refused call says.
+// Helpers of the tests of functions: numbers in and out of tensors, messages of refused calls.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-"""Which generator makes the arguments of which function; a generic one reads the schema."""
+"""Generators of arguments, by function; a generic one reads the schema."""
 
 FAMILIES = {}    # function or its base name -> family
 GENERATORS = {}  # function or its base name -> generator(draw, function) -> named arguments

@@ -4,7 +4,7 @@ import torch
 from cases import generates
 from draw import INTS
 
-# Where a function is defined; drawn somewhat wider, so that NaN is met too.
+# Domains of functions, somewhat widened, so that NaN is met too.
 DOMAINS = {"sqrt": (-0.3, 9), "rsqrt": (-0.2, 9), "log": (-0.3, 9), "log2": (-0.3, 9),
            "log10": (-0.3, 9), "log1p": (-1.1, 9), "asin": (-1.05, 1.05), "acos": (-1.05, 1.05),
            "acosh": (0.8, 9), "atanh": (-1.05, 1.05), "logit": (-0.1, 1.1), "exp": (-20, 20),

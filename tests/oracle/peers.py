@@ -129,7 +129,7 @@ OVERRIDES = {
     "random.from": getattr(aten.random, "from"),
 }
 
-# What has no counterpart, or one whose arguments differ too much to be the same question.
+# Functions without a counterpart, or with one whose arguments differ too much to be compared.
 NONE = {
     "linear_recurrence": "ours: the scan behind the gradient of cumprod",
     "as_strided_backward": "ours; tested through as_strided",

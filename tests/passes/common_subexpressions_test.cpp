@@ -1,4 +1,4 @@
-// What is computed twice is computed once, unless somebody could tell.
+// A value that is computed twice is computed once, unless a caller could tell.
 #include "tests/passes/pass_text.h"
 
 namespace fg::passes {

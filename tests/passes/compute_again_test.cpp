@@ -8,7 +8,7 @@
 namespace fg::passes {
 namespace {
 
-// What `made` says becomes %3, which is read by a product before the peak and one after it. %2 is
+// A graph with `made` as %3, which is read by a product before the peak and one after it. %2 is
 // read once more after both, if it is `kept`.
 std::string around_peak(const char* made, bool kept = true, const char* also = "") {
   return fmt::format(R"(graph(%0: float32[8, 8] argument 0, %1: float32[8, 64] argument 1) {{
@@ -82,7 +82,7 @@ TEST(ComputeAgain, makes_a_value_that_is_read_late_only_then) {
   })");
 }
 
-// %4 is made of %3, which nobody reads later; a view of %4 is read, and %4 itself.
+// %4 is made of %3, which no operation reads later; a view of %4 is read, and %4 itself.
 TEST(ComputeAgain, makes_chains_and_views_too) {
   expect_smaller(R"(graph(%0: float32[8, 8] argument 0, %1: float32[8, 64] argument 1) {
     %2: float32[8, 8] = mm(%0, %0)

@@ -1,4 +1,4 @@
-// What no output needs is dropped.
+// Operations that no output needs are dropped.
 #include "tests/passes/pass_text.h"
 
 namespace fg::passes {

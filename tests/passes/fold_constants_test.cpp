@@ -1,4 +1,4 @@
-// What depends on constants alone is computed at once.
+// Operations on constants alone are computed by the pass.
 #include "tests/passes/pass_text.h"
 
 namespace fg::passes {

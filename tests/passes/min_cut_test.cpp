@@ -1,4 +1,4 @@
-// Which values the minimum cut saves, on graphs written by hand.
+// The values that the minimum cut saves, on graphs written by hand.
 #include "tests/error_of.h"
 #include "tests/passes/joint.h"
 

@@ -1,5 +1,5 @@
-// Graphs that nobody wrote: passes keep their bits and show no memory twice; both partitions give
-// the same gradients.
+// Random graphs: passes keep their bits and show no memory twice; both partitions give the same
+// gradients.
 #include "tests/passes/random_graph.h"
 
 #include <fmt/format.h>

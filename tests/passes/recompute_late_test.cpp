@@ -1,4 +1,4 @@
-// What the backward computes again is computed when it is needed.
+// Values that the backward computes again are computed when they are needed.
 #include "tests/passes/pass_text.h"
 
 namespace fg::passes {

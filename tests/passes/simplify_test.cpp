@@ -57,7 +57,7 @@ TEST(Simplify, gives_the_caller_no_memory_twice) {
     %1: float32[2] = clone(%0; contiguous=false, strides=[])
     return %1: output 0
   })");
-  // Of two copies one may be the original.
+  // One of two copies may be the original.
   EXPECT_EQ(simplified(R"(graph(%0: float32[2] argument 0) {
     %1: float32[2] = sin(%0)
     %2: float32[2] = clone(%1; contiguous=false, strides=[])

@@ -174,7 +174,7 @@ TEST(BlockImages, blocks_an_image_once_for_many_convolutions) {
 }
 
 TEST(BlockImages, leaves_what_gains_nothing) {
-  // The result of relu is read by nobody who takes blocks.
+  // No operation that takes blocks reads the result of relu.
   expect_unchanged(
       R"(graph(%0: float32[4, 8c, 16, 16] argument 0,
         %1: float32[8c, 8c, 3, 3] argument 1) {

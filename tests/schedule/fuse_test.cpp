@@ -1,4 +1,4 @@
-// Which operations become one loop, and where what they keep lies in memory.
+// Operations that become one loop, and the places in memory of the values that they keep.
 #include "schedule/fuse.h"
 
 #include <fmt/format.h>

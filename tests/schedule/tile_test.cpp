@@ -149,7 +149,7 @@ TEST(Tile, takes_losses_of_classes) {
 }
 
 TEST(Tile, runs_where_all_that_is_read_is_there) {
-  // The product reads the tile: what reads both cannot join it.
+  // The product reads the tile: an operation that reads both cannot join it.
   EXPECT_EQ(tiles_of(R"(graph(%0: float32[8, 8] argument 0) {
     %1: float32[8, 8] = sin(%0)
     %2: float32[8, 8] = softmax(%1; dim=1)
@@ -158,7 +158,7 @@ TEST(Tile, runs_where_all_that_is_read_is_there) {
     return %4: output 0
   })"),
             "sin | softmax by 8; mm; mul");
-  // What needs nothing that is later joins it, though the product came first.
+  // A loop that needs no later value joins the tile, though the product came first.
   EXPECT_EQ(tiles_of(R"(graph(%0: float32[8, 8] argument 0) {
     %1: float32[8, 8] = sin(%0)
     %2: float32[8, 8] = softmax(%1; dim=1)
@@ -167,7 +167,7 @@ TEST(Tile, runs_where_all_that_is_read_is_there) {
     return %4: output 0, %3: output 1
   })"),
             "sin | softmax | softmax by 8; mm");
-  // A loop waits for what nobody else reads before.
+  // A loop waits for a value that only the tile reads.
   EXPECT_EQ(tiles_of(R"(graph(%0: float32[8, 8] argument 0) {
     %1: float32[8, 8] = sin(%0)
     %2: float32[8, 8] = mm(%0, %0)

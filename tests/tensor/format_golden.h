@@ -1,4 +1,4 @@
-// What PyTorch 2.13 prints, with `foregrad.` for `torch.`: a line "> dtype key=value ..." says the
+// Output of PyTorch 2.13, with `foregrad.` for `torch.`: a line "> dtype key=value ..." says the
 // tensor and options, the lines below are the text. `ramp=a,b` means elements a, a + b, a + 2b, ...
 #pragma once
 

@@ -10,9 +10,9 @@ inline constexpr ir::Function<
     "float dropout_p=0.0, bool is_causal=False, *, float? scale=None, bool enable_gqa=False) -> "
     "Tensor">
     scaled_dot_product_attention;
-// The same by one kernel that never holds the scores: for float32 and float64, 3 or 4 dimensions,
-// equal batches, an additive mask of the query's dtype and no dropout. Returns the logarithm of the
-// sum of exp(score) per query too, which has no gradient.
+// Attention by one kernel that never holds the scores: for float32 and float64, 3 or 4 dimensions,
+// equal batches, an additive mask of the query's dtype and no dropout. Also returns log(sum of
+// exp(score)) per query, which has no gradient.
 inline constexpr ir::Function<
     "flash_attention(Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, "
     "bool is_causal=False, *, float? scale=None) -> (Tensor output, Tensor logsumexp)">

@@ -48,7 +48,7 @@ struct ForwardHead {
     pack<L, T, kPanel>({v.data, 1, v.stride}, sizes.value_width, sizes.keys, values.get());
   }
 
-  // Queries [row, row + rows) of the block that begins with `begin`, and the keys from `key` on.
+  // mixed += exp(scale q @ k^T + mask - max) @ v for `rows` queries of a block and a tile of keys.
   void attend_rows(int64_t begin, int64_t row, int64_t rows, int64_t key) {
     const int64_t seen = sizes.causal ? begin + row + 1 - key : sizes.keys;
     const int64_t cols = std::min({kTileKeys, sizes.keys - key, seen + rows - 1});

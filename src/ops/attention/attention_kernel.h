@@ -1,5 +1,5 @@
 // Attention without the matrix of scores: softmax(scale * q @ k^T + mask) @ v and its gradients,
-// a tile of scores at a time. What is kept of a row of the softmax is the logarithm of its sum.
+// a tile of scores at a time. Of a row of the softmax only the logarithm of its sum is kept.
 // Promises: the bits follow from the values, the sizes, the dtype and the level; never from strides
 // or the number of threads. Memory beyond the results is linear in the lengths.
 #pragma once
@@ -16,7 +16,7 @@ struct Heads {
   int64_t batch = 0, head = 0, row = 0;  // strides in elements
 };
 
-// Causal: query i sees the keys up to i, and what lies behind is not even computed.
+// Causal: query i sees the keys up to i; scores of later keys are not even computed.
 struct AttentionSizes {
   DType dtype;  // f32 or f64, of all operands
   int64_t batch, heads, queries, keys, width, value_width;

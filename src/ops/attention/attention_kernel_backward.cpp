@@ -1,7 +1,7 @@
 // The gradients of attention. A tile of keys goes over the blocks of queries that see it: scores
 // are computed again, and the gradients of its keys and values are summed in order of the queries,
 // those of the queries in order of the tiles. Few heads are cut into slices of tiles, as many as
-// follow from the sizes; what the slices say about the queries is added at the end.
+// follow from the sizes; the gradients of the queries from all slices are added at the end.
 #include "base/interrupt.h"
 #include "base/pool.h"
 #include "ops/attention/attention_kernel.h"
@@ -79,7 +79,7 @@ class BackwardHead {
         DotRows<T>{grad, read(task_.out), sizes_.queries, sizes_.value_width, means_.get()});
   }
 
-  // Writes the gradients of the keys and values from `key` on, and adds to those of the queries.
+  // Writes dv = P^T @ grad and dk = dS^T @ q of the keys from `key` on, and adds dS @ k to dq.
   void run_tile(int64_t key, T* query_sums) {
     Part part{0, 0, key, std::min(kTileKeys, sizes_.keys - key)};
     std::fill_n(key_sums_.get(), kTileKeys * width_, T(0));
@@ -117,7 +117,7 @@ class BackwardHead {
         {from.get(), stride}, {rows.at(part.key), rows.stride}, part.keys, width, T(1)});
   }
 
-  // Weights and gradients of scores of some rows, and what they say about the queries.
+  // Weights P = exp(S - logsumexp) and dS = P * (grad @ v^T - mean) of some rows; dq += dS @ k.
   void run_rows(const Part& part, int64_t row, int64_t rows, T* query_sums) {
     const int64_t query = part.query + row;
     const int64_t seen = sizes_.causal ? query + 1 - part.key : part.keys;

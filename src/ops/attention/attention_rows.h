@@ -1,4 +1,4 @@
-// What attention does to rows between its matrix products: weights from scores, their gradients,
+// The steps of attention on rows between its matrix products: weights from scores, their gradients,
 // copies. Each step is a struct whose `run` is compiled for every level.
 #pragma once
 
@@ -14,7 +14,7 @@
 namespace fg::kernels {
 
 inline constexpr int64_t kGroupSize = ir::kLanes;
-// Rows that are done together where each sees one key more than the one before.
+// Rows that are done together where each row sees one key more than the row before.
 inline constexpr int64_t kTileRows = 6;
 
 inline int64_t round_up_to(int64_t value, int64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -73,14 +73,14 @@ void run_step(const Step& step) {
   }
 }
 
-// exp of what is not above 0 by more than rounding; weights too small for a normal number are 0.
+// exp(x) for x that exceeds 0 at most by rounding; weights below the normal numbers are 0.
 template <class V>
 FG_INLINE V weight_of(const V& x) {
   V zero = ir::like(x, 0), least = ir::like(x, ir::by_double(x, -708.0, -87.0));
   return ir::select(x < least, zero, ir::exp_normal(x));
 }
 
-// What a few rows see of a tile of keys: row i the first `seen + i * step`.
+// The keys of a tile that a few rows see: row i the first `seen + i * step`.
 struct Sight {
   int64_t cols, seen, step;
   int64_t of(int64_t row) const { return std::clamp<int64_t>(seen + row * step, 0, cols); }
@@ -107,7 +107,7 @@ struct CopyRows {
   }
 };
 
-// The dot product of two rows, for each row.
+// dots[i] = sum over c of a[i][c] * b[i][c].
 template <class T>
 struct DotRows {
   Rows<const T> a, b;
@@ -127,7 +127,7 @@ struct DotRows {
   }
 };
 
-// Scores of what a row sees, with the mask; of what it does not see -inf, to the end of the group.
+// scores += mask for the keys that a row sees; -inf for the others, to the end of the group.
 template <Level L, class T>
 FG_INLINE void mask_scores(T* scores, const T* mask, int64_t seen, int64_t end) {
   if (mask) {
@@ -139,8 +139,8 @@ FG_INLINE void mask_scores(T* scores, const T* mask, int64_t seen, int64_t end) 
   for (int64_t c = seen; c < end; c++) scores[c] = -std::numeric_limits<T>::infinity();
 }
 
-// One more tile of a softmax that is made tile by tile: scores become weights relative to the
-// largest score so far, and what was summed relative to a smaller one is scaled.
+// One more tile of an online softmax: w = exp(s - m) replaces the scores s, m being the largest so
+// far; sums and totals relative to an older m0 are scaled by exp(m0 - m).
 template <class T>
 struct WeighRows {
   Rows<T> scores;
@@ -197,7 +197,7 @@ struct WeighRows {
   }
 };
 
-// The end of the softmax: divides, and keeps the logarithm of the sum.
+// The end of the softmax: out = sums / total and logs = largest + log(total).
 template <class T>
 struct FinishRows {
   Rows<const T> sums;
@@ -222,12 +222,12 @@ struct FinishRows {
   }
 };
 
-// Scores become weights again, and gradients of weights become gradients of scores:
-// weight * (gradient - what the row's weighted mean of gradients is).
+// w = exp(s - logsumexp) replaces the scores s, and w * (g - mean) the gradients g of weights,
+// where mean is the row's sum of w * g.
 template <class T>
 struct DifferentiateRows {
   Rows<T> scores, grads;
-  int64_t rows, end;  // zeros are written from what is seen up to here: whole groups
+  int64_t rows, end;  // zeros are written from the last seen key up to here: whole groups
   Sight sight;
   Rows<const T> mask;
   const T *logs, *means;

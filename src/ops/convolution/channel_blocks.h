@@ -6,10 +6,10 @@
 
 namespace fg::kernels {
 
-// How many channels a block has: as many as a register of the level has lanes.
+// The number of channels in a block: as many as a register of the level has lanes.
 inline int64_t channel_block() { return level() == Level::v4 ? 16 : 8; }
 
-// What `plain` [batch, channels, spatial] has to be in blocks: sizes, and strides in `plain`.
+// Sizes of `plain` [batch, channels, spatial] in blocks, and the strides of those in `plain`.
 Dims block_sizes(const Dims& plain);
 Dims block_strides(const Dims& plain);
 

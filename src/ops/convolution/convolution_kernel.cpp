@@ -25,7 +25,7 @@ Block<T> scratch(int64_t count) {
   return Block<T>(static_cast<size_t>(count));
 }
 
-// How many pieces are too little work to wake up another thread for.
+// The least number of pieces that is worth waking up another thread.
 int64_t grain(double piece_products) {
   return std::max<int64_t>(1, static_cast<int64_t>((1 << 20) / std::max(piece_products, 1.0)));
 }
@@ -62,6 +62,7 @@ struct Convolution {
   }
   auto filter(auto* w, int64_t group) const { return w + group * g.out_channels * depth; }
 
+  // y = w @ im2col(x) + bias for the positions [begin, end) of one image and group.
   void forward_piece(int64_t n, int64_t group, int64_t begin, int64_t end, const T* x, const T* w,
                      const T* bias, T* y, T* columns) const {
     const T* from = image(x, n, group);
@@ -91,7 +92,7 @@ struct Convolution {
     });
   }
 
-  // Channels [begin, end) of one group: their columns are the filters' transpose times y.
+  // x = col2im(w^T @ y) + bias for the channels [begin, end) of one image and group.
   void input_piece(int64_t n, int64_t group, int64_t begin, int64_t end, const T* y, const T* w,
                    const T* bias, T* x, T* columns) const {
     const int64_t taps = volume(g.kernel), rows = (end - begin) * taps;
@@ -144,7 +145,7 @@ struct Convolution {
     }
   }
 
-  // The sum over the pieces [begin, end), in order.
+  // sum = y @ im2col(x)^T over the pieces [begin, end), in order.
   void weight_slice(int64_t group, int64_t begin, int64_t end, int64_t piece, const T* y,
                     const T* x, T* sum) const {
     const int64_t count = g.out_channels * depth, all = g.batch * positions;
@@ -200,7 +201,7 @@ void with_type(DType dtype, F f) {
   });
 }
 
-// What is given stays as it is; the result is written.
+// Calls oneDNN for f32; false: it does not serve the sizes. Operands stay, the result is written.
 bool by_onednn(ConvDirection direction, DType dtype, const ConvGeometry& g, const void* x,
                const void* w, const void* bias, const void* y) {
   auto floats = [](const void* data) { return static_cast<float*>(const_cast<void*>(data)); };

@@ -1,6 +1,6 @@
-// Convolutions for compiled graphs that keep images as oneDNN has them: in blocks of eight
-// channels, [batch, channels / 8, spatial, 8], an ordinary contiguous tensor. The bits are those of
-// the convolve kind.
+// Convolutions for compiled graphs that keep images in oneDNN's blocks of channels: an ordinary
+// contiguous tensor [batch, channels / block, spatial, block]. The bits are those of the convolve
+// kind.
 #pragma once
 
 #include "ops/convolution/convolve_kind.h"
@@ -13,13 +13,13 @@ struct BlockedConvParams {
   bool operator==(const BlockedConvParams&) const = default;
 };
 
-// The primitive for the same convolution on blocks, and which of its images may be in blocks: an
-// operand that is none, the weight, is false. No primitive: this is no convolution.
+// The primitive for the same convolution on blocks, and the images of it that may be in blocks; the
+// flag of a weight is false. No primitive: this is no convolution.
 struct BlockedForm {
   const ir::PrimitiveInfo* primitive = nullptr;
   bool first = false, second = false, result = false;
 };
-// What oneDNN does with a call of `convolution` on operands of these sizes.
+// The form in which oneDNN serves a call of `convolution` on operands of these sizes.
 BlockedForm blocked_form(const ir::PrimitiveInfo& convolution, const void* params,
                          std::span<const Dims> operands, const Dims& result, bool bias);
 

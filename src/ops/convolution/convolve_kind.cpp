@@ -57,7 +57,7 @@ void infer_convolve_weight(Operands inputs, const ConvParams& p, Meta* out) {
   for (Dim size : p.sizes) out[0].sizes.push_back(size);
 }
 
-// ---- of graphs from outside
+// ---- demands on graphs from outside
 
 static Dims with_sizes(Dim first, Dim second, const Dims& sizes) {
   Dims result{first, second};

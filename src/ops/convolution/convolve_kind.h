@@ -23,7 +23,7 @@ Tensor convolve_input(const ConvParams& params, const Tensor& y, const Tensor& w
 // y, x -> w: the gradient of the weight.
 Tensor convolve_weight(const ConvParams& params, const Tensor& y, const Tensor& x);
 
-// The shape rules, and what kernels want to know.
+// The shape rules, and the geometry for kernels.
 void infer_convolve(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
 void infer_convolve_input(ir::Operands inputs, const ConvParams& p, ir::Meta* out);
 void infer_convolve_weight(ir::Operands inputs, const ConvParams& p, ir::Meta* out);

@@ -1,4 +1,4 @@
-// Convolution as matrix products: the inputs that each output position looks at, written as the
+// Convolution as matrix products: the inputs that each output position reads, written as the
 // columns of a matrix, and back. Up to three spatial dimensions; missing ones have size 1.
 #pragma once
 
@@ -45,7 +45,7 @@ void each_output_row(const ConvGeometry& g, const Spatial& tap, int64_t begin, i
   }
 }
 
-// Of `count` output columns from `column` on, the range [first, last) that `tap` sees inside the
+// The range [first, last) of `count` output columns from `column` on that `tap` sees inside the
 // image, and the input column `at` of the first.
 struct Reach {
   int64_t first, last, at;
@@ -73,7 +73,7 @@ void each_row_of_columns(const ConvGeometry& g, int64_t channels, F f) {
   }
 }
 
-// columns[(channel, tap)][position - begin] = image[channel][what tap sees from position].
+// columns[(channel, tap)][position - begin] = image[channel][the input of position at tap].
 template <class T>
 void im2col(const ConvGeometry& g, const T* image, int64_t channels, int64_t begin, int64_t end,
             T* columns, int64_t row_stride) {
@@ -96,8 +96,8 @@ void im2col(const ConvGeometry& g, const T* image, int64_t channels, int64_t beg
   });
 }
 
-// The reverse: adds each entry of the columns of all positions to what it was read from. Rows are
-// added in order, so the bits do not depend on who does what.
+// image[channel][the input of position at tap] += columns[(channel, tap)][position]. Rows are added
+// in order, so the bits do not depend on threads.
 template <class T>
 void col2im(const ConvGeometry& g, const T* columns, int64_t channels, T* image) {
   const int64_t plane = volume(g.input), stride = g.stride[2], positions = g.positions();

@@ -14,7 +14,7 @@ inline constexpr ir::Function<"full(int[] size, Scalar fill_value, *, DType? dty
 inline constexpr ir::Function<"zeros(int[] size, *, DType? dtype=None) -> Tensor"> zeros;
 inline constexpr ir::Function<"ones(int[] size, *, DType? dtype=None) -> Tensor"> ones;
 
-// ---- of the sizes, dtype and order of dimensions of another tensor
+// ---- with the sizes, dtype and order of dimensions of another tensor
 inline constexpr ir::Function<"empty_like(Tensor self, *, DType? dtype=None) -> Tensor"> empty_like;
 inline constexpr ir::Function<"zeros_like(Tensor self, *, DType? dtype=None) -> Tensor"> zeros_like;
 inline constexpr ir::Function<"ones_like(Tensor self, *, DType? dtype=None) -> Tensor"> ones_like;
@@ -22,7 +22,7 @@ inline constexpr ir::Function<
     "full_like(Tensor self, Scalar fill_value, *, DType? dtype=None) -> Tensor">
     full_like;
 
-// ---- of the dtype of another tensor
+// ---- with the dtype of another tensor
 inline constexpr ir::Function<"new_empty(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
     new_empty;
 inline constexpr ir::Function<"new_zeros(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
@@ -52,8 +52,8 @@ inline constexpr ir::Function<"eye(Dim n, *, DType? dtype=None) -> Tensor",
 
 namespace ops {
 
-// The strides that a copy of `self` has to keep the order of its dimensions in memory; empty when
-// it is contiguous or abstract.
+// The strides of a copy of `self` that keeps the order of its dimensions in memory; empty when it
+// is contiguous or abstract.
 Dims preserved_strides(const Tensor& self);
 // Refuses a number that the dtype cannot hold.
 void check_fits(const Scalar& value, DType dtype, const char* who);

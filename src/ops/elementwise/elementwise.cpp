@@ -124,7 +124,7 @@ class Source {
                                           : kernels::convert_kernel(tensor.dtype(), wanted)) {}
 
   bool is_direct() const { return operand_.is_contiguous() && !convert_; }
-  // What never changes is put into the block once.
+  // Puts an operand of one element into the block once, since it never changes.
   void prepare(int64_t count, char* block) const {
     if (operand_.is_single()) load(0, count, block);
   }

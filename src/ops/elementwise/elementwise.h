@@ -16,7 +16,7 @@
 
 namespace fg::ops {
 
-// Which dtypes a formula computes in. `floating`: others are converted to the default float.
+// The dtypes in which a formula computes. `floating`: others are converted to the default float.
 enum class Types : uint8_t { floating, numeric, integral, all, floating_only, integral_or_bool };
 
 struct ElementwiseInfo {
@@ -91,7 +91,7 @@ struct Elementwise {
   }
 };
 
-// How many values a generic lambda takes, found by trying.
+// The number of values that a generic lambda takes, found by trying.
 template <class F, class P>
 constexpr int arity_of() {
   using V = ir::Expr;

@@ -1,5 +1,5 @@
-// Numbers that may be symbols: arguments of a function that is being captured. What is computed
-// from them is recorded; what is known is computed at once.
+// Numbers that may be symbols: arguments of a function that is being captured. Computations on
+// symbols are recorded; those on known numbers are done at once.
 #pragma once
 
 #include <string_view>
@@ -13,8 +13,8 @@ Scalar one_minus(const Scalar& number);
 // The number itself; one that the dtype cannot hold is refused, now or when it is known.
 Scalar fitting(const Scalar& number, DType dtype, const char* who);
 
-// What Python computes of floats, bit for bit and error for error: add, sub, mul, div, pow; neg and
-// abs, of one. Tensors without dimensions stand for the floats.
+// Python's arithmetic on floats, bit for bit and error for error: add, sub, mul, div, pow; neg and
+// abs, which take one. Tensors without dimensions stand for the floats.
 Tensor float_operation(std::string_view name, const Tensor& a, const Tensor* b);
 
 }  // namespace fg::ops

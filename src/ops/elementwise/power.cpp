@@ -94,7 +94,7 @@ Tensor power(const Tensor& self, const Scalar& exponent) {
         "the base to a floating dtype",
         name(self.dtype()), exponent.text());
   }
-  // Of a bool to the power of a bool, only one with a number exists.
+  // bool ** bool exists only with a number as exponent.
   if (self.dtype() == kBool && exponent.dtype() == kBool) {
     return exponent.equal(0) ? ones_like(self) : clone(self);
   }
@@ -174,7 +174,7 @@ const auto square_entry =
         .out()
         .samples([] { return Samples{{{sample({3})}}}; });
 
-// ---- of two operands
+// ---- two operands
 
 // Scaled by the larger operand, so that squares neither overflow nor vanish.
 const Registered hypot_p =

@@ -25,7 +25,7 @@ using ops::plain_primitive;
 
 namespace {
 
-// ---- what may be asked for
+// ---- checks of arguments
 
 // A zero-dim tensor counts as a line of one element.
 Dim size_or_one(const Tensor& tensor, int64_t axis) {

@@ -9,7 +9,7 @@ namespace fg::ops {
 struct RowsParams {
   Dims axes;                   // the dimension that each index tensor indexes, ascending
   bool wrap = true;            // negative indices count from the end
-  bool runtime_error = false;  // what PyTorch raises for indices out of range, else IndexError
+  bool runtime_error = false;  // indices out of range raise PyTorch's RuntimeError, else IndexError
   bool operator==(const RowsParams&) const = default;
 };
 struct PutRowsParams {
@@ -28,8 +28,8 @@ Tensor take_rows(const Tensor& self, const Tensors& indices, const RowsParams& p
 Tensor put_rows(const Tensor& self, const Tensors& indices, const Tensor& values,
                 const PutRowsParams& params);
 
-// Numbers that are all different: written in the place of values, they tell which of those that
-// go to one place is the last one, and stays.
+// Distinct numbers: written in place of values, they tell the last of several values that go to one
+// place, which is the one that stays.
 Tensor numbered(const Dims& sizes);
 
 // Refuses dtypes that cannot be positions; the others as int64.

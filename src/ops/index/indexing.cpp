@@ -24,7 +24,7 @@ int64_t dims_used(const std::vector<TensorIndex>& indices) {
   return used;
 }
 
-// What is left after the parts of an index that make views; `tensors` are for what remains.
+// A view by the simple parts of an index; `tensors` are the index tensors for its dimensions.
 struct Sliced {
   Tensor part;
   Tensors tensors;

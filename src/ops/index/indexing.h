@@ -8,7 +8,7 @@
 
 namespace fg {
 
-// A slice as in x[Slice(1, 5, 2)]; what is absent is std::nullopt.
+// self[indices], where an index may be a slice as in x[Slice(1, 5, 2)]; absent ends: std::nullopt.
 Tensor get_item(const Tensor& self, const std::vector<TensorIndex>& indices);
 // self[indices] = value: the value is broadcast; leading dimensions of size one are ignored.
 void set_item(const Tensor& self, const std::vector<TensorIndex>& indices, const Tensor& value);

@@ -1,4 +1,4 @@
-// The writing half of kernels/gather.h. Work is a rectangle of independent destinations: `cells`
+// The writing half of ops/index/gather.h. Work is a rectangle of independent destinations: `cells`
 // (indices of the dimensions around the indexed ones) times positions along the indexed ones.
 // Threads split the cells; if those are few, they split the positions instead, and each thread
 // walks all indices and writes those that fall into its part. With hardly any cells the walk costs

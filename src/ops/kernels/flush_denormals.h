@@ -1,5 +1,5 @@
-// For as long as it lives, numbers of float32 below 1.2e-38 are zero on this thread: they cost some
-// CPUs a hundred times the work of others, and gradients that vanish are made of them.
+// FlushDenormals: while alive, float32 numbers below 1.2e-38 are zero on this thread. Some CPUs
+// take a hundred times as long for them, and vanishing gradients are made of them.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Reading and writing strided tensors in logical order as contiguous blocks. Kernels see only
-// contiguous memory; what is strided passes through a block that stays in the first cache.
+// contiguous memory; strided operands pass through a block that stays in the first cache.
 #pragma once
 
 #include "tensor/tensor.h"

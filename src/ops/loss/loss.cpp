@@ -139,7 +139,7 @@ const auto l1_loss_entry =
         .shown(Shown::in_nn)
         .samples(reductions);
 
-// ---- square near zero, straight beyond `width`
+// ---- huber, smooth_l1: z^2 / (2 divisor) for z = |x - y| < width, slope * (z - width / 2) beyond
 
 struct Bowl {
   double width, slope, divisor;

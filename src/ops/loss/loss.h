@@ -1,4 +1,4 @@
-// Losses. `reduction` says what becomes of the losses of the elements: 'none', 'mean' or 'sum'.
+// Losses. `reduction` turns the losses of the elements into a result: 'none', 'mean' or 'sum'.
 #pragma once
 
 #include "ir/function.h"

@@ -73,7 +73,7 @@ Samples probabilities() {
   return all;
 }
 
-// ---- of probabilities; logarithms are limited to -100 so that a loss is never infinite
+// ---- probabilities: -(y log(x) + (1 - y) log(1 - x)), logarithms at least -100: never infinite
 
 // The slope in the direction of the target.
 Tensor entropy_target_slope(const Tensor& x) { return log1p(-x) - log(x); }
@@ -161,7 +161,7 @@ const auto entropy_entry =
         .out()
         .samples(probabilities);
 
-// ---- of logits
+// ---- logits: the same of sigmoid(x), which is (1 - y) x + log(1 + exp(-x))
 
 Tensor logits_slope(const Tensor& x, const Tensor& y, const Tensor& positive) {
   if (!positive.defined()) return sigmoid(x) - y;
@@ -232,7 +232,7 @@ const auto logits_entry =
           return all;
         });
 
-// ---- of distributions
+// ---- distributions: target * (log(target) - self)
 
 const auto kl_div_entry =
     define(kl_div,

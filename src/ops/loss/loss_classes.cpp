@@ -80,7 +80,7 @@ Tensor checked_target(const Tensor& target, Dim classes, int64_t ignored) {
   return target;
 }
 
-// What a target says, ready for arithmetic.
+// Class indices and weights of a target as tensors of one rank, ready for arithmetic.
 struct Targets {
   int64_t axis;
   Tensor index;   // with a dimension of size 1 for the classes; 0 where ignored
@@ -99,6 +99,7 @@ Targets read_targets(const Dims& sizes, DType dtype, const Tensor& target, const
   return {axis, unsqueeze(index, axis), weights};
 }
 
+// loss[n] = -weight[t] * self[n][t] with t = target[n]; the mean divides by the sum of the weights.
 Tensor negative_likelihood(const Tensor& self, const Tensor& target, const Tensor& weight,
                            int64_t ignored, const std::string& reduction) {
   check_reduction("nll_loss", reduction);
@@ -185,7 +186,7 @@ Tensor along_classes(const Tensor& weight, const Tensor& scores) {
   return view(weight, sizes);
 }
 
-// Targets are probabilities of the sizes of the scores.
+// -sum over classes of weight * target * log_softmax(self), for targets that are probabilities.
 Tensor entropy_of_probabilities(const Tensor& self, Tensor target, const Tensor& weight,
                                 const std::string& reduction, double smoothing) {
   int64_t axis = class_axis(self);
@@ -202,7 +203,7 @@ Tensor entropy_of_probabilities(const Tensor& self, Tensor target, const Tensor&
   return total / ops::number_of(product(self.sizes()) / class_count);
 }
 
-// What label smoothing adds: the loss of equal probabilities.
+// The loss of equal probabilities, which label smoothing adds: -sum over classes of weight * score.
 Tensor smooth_part(const Tensor& scores, const Tensor& target, const Tensor& weight,
                    int64_t ignored, const std::string& reduction) {
   int64_t axis = class_axis(scores);

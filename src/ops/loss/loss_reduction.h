@@ -1,4 +1,4 @@
-// What losses have in common: their `reduction` argument, and weights without gradient.
+// Common parts of losses: their `reduction` argument, and weights without gradient.
 #pragma once
 
 #include <string>

@@ -81,7 +81,7 @@ int ellipsis_of(const Labels& labels, const Tensor& operand, size_t place) {
   return dims - named;
 }
 
-// What the equation leaves out: the ellipsis, then the letters that appear once.
+// The output of an equation without one: the ellipsis, then the letters that appear once.
 Labels implicit_output(const std::vector<Labels>& inputs, int ellipsis) {
   std::array<int, kLetters> count{};
   for (const Labels& labels : inputs) {

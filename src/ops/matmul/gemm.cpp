@@ -31,7 +31,7 @@ constexpr int64_t kStreamedRows = 8;          // rows of b at a time when it is 
 constexpr int64_t kStreamedCols = 32, kStreamedDepth = 192;  // at a time when it is packed
 constexpr int64_t kMinCols = 32;                             // of a part
 constexpr int64_t kOwnRows = 192;  // a block of a has 288 KiB when all of b is packed
-// Of b when all of it is packed. CPUs with v4 have at least 1 MiB of second-level cache.
+// Bytes of b that a thread packs at once. CPUs with v4 have at least 1 MiB of second-level cache.
 template <Level L>
 constexpr int64_t kOwnBytes = L == Level::v4 ? 1 << 20 : 4 << 20;
 // From here on packing rows of a pays; at v4 a tile is so wide that it never does.
@@ -94,7 +94,7 @@ struct Grid {
   int64_t down, along;
 };
 
-// What a part costs: reading b counts as much as a few rows do, starting as much as 5000 steps.
+// The cost of a part: reading b counts as much as a few rows do, starting as much as 5000 steps.
 double work(const Grid& grid, int64_t m, int64_t n, int64_t k) {
   const int64_t rows = std::max(kFewRows, std::min(m, grid.rows)), cols = std::min(n, grid.cols);
   return 2.0 * k * rows * cols + 10000;
@@ -242,8 +242,8 @@ void multiply_blocks(const Problem<S>& whole, Sums<ComputeType<S>> c) {
   }
 }
 
-// While sums of float32 are made: of float64 there are no such numbers in practice, and halves are
-// widened by a product with one.
+// Denormals are flushed in sums of float32: float64 has none in practice, and halves are widened by
+// a product with one.
 struct Nothing {};
 template <class S>
 using Flushing = std::conditional_t<std::is_same_v<S, float>, FlushDenormals, Nothing>;
@@ -300,7 +300,7 @@ struct OwnRight {
 
 struct Own {
   Scratch memory;
-  uint64_t call = 0;  // what it was packed for
+  uint64_t call = 0;  // the call for which it was packed
 };
 thread_local Own own;
 std::atomic<uint64_t> calls = 0;
@@ -347,7 +347,7 @@ void multiply_rows(const Problem<S>& whole, int64_t length, uint64_t call, Into 
   const int64_t most =
       round_up(parts(whole.m, parts(whole.m, kOwnRows)), Registers<L, ComputeType<S>>::kRows);
   for (int64_t row = 0; row < whole.m; row += most) {
-    poll_interrupt();  // what it runs may multiply, so b is looked at after it
+    poll_interrupt();  // its check may multiply, so b is looked at after it
     Problem<S> p = from(whole, row, 0, 0);
     p.m = std::min(most, whole.m - row);
     multiply_own_rows<L>(p, own_right<L>(p, length, call), into);
@@ -501,7 +501,7 @@ void multiply(const Product& g, Batch batch) {
       [&](int64_t begin, int64_t end) { multiply_parts<L>(p, grid, batch, begin, end); });
 }
 
-// What wraps has the same bits signed or not.
+// Integers are computed unsigned: wrapping gives the same bits.
 template <class S>
 using Unsigned =
     std::conditional_t<std::is_integral_v<S>, std::make_unsigned<S>, std::type_identity<S>>;

@@ -3,7 +3,7 @@
 // the level; never on m, n, the batch, the strides or the number of threads. An element is the sum
 // over k in order (fused multiply-add at v3), in blocks whose length follows from k alone; the sums
 // of the blocks are added in order. f16 and bf16 are computed in f32 and rounded once; integers
-// wrap. In f32, what is below the normal numbers (1.2e-38) counts as zero, on x86.
+// wrap. In f32, numbers below the normal ones (1.2e-38) count as zero, on x86.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ struct Sums {
   Into into;
 };
 
-// A tile whose last columns do not exist: computed aside, then what exists is copied.
+// Computes a tile whose last columns do not exist aside, then copies the columns that exist.
 template <Level L, class T>
 void multiply_edge(TileKernel<T> kernel, Tile<T> tile, int64_t rows, int64_t cols) {
   constexpr int kWidth = 4 * Registers<L, T>::kPanel;
@@ -51,7 +51,7 @@ void multiply_edge(TileKernel<T> kernel, Tile<T> tile, int64_t rows, int64_t col
   }
 }
 
-// All tiles of `height` rows of a block.
+// c = a @ b (or c += a @ b) for all tiles of `height` rows of a block.
 template <Level L, class T>
 void multiply_strip(const Left<T>& a, const Right<T>& b, Sums<T> c, int64_t rows, int64_t cols,
                     int64_t k, int height) {

@@ -1,5 +1,5 @@
-// One row of a times columns of b that run along k: packing would take longer than reading them,
-// so they are transposed in registers on the way to the sums.
+// c[j] = sum over k of a[k] * b[k][j] for columns of b that run along k: packing would take longer
+// than reading them, so they are transposed in registers on the way to the sums.
 // A register of columns over one block of k is a chain, in which each step waits for the one before
 // it. Two chains side by side are faster in the caches; from memory one is, since it needs fewer
 // streams. They are different blocks of k of the same columns, where k has that many: columns at a
@@ -64,7 +64,7 @@ FG_INLINE void advance(Chain<L, T>* chains, int64_t k, int64_t a_k, int64_t b_co
   });
 }
 
-// What is left: less than a square.
+// The remaining steps of k, fewer than a square.
 template <Level L, class T>
 FG_INLINE void finish(Chain<L, T>& chain, int64_t a_k, int64_t b_col) {
   constexpr int kLanes = Registers<L, T>::kLanes;
@@ -79,7 +79,7 @@ template <Level L, int kChains, class T>
 FG_INLINE void multiply_dots(const Dots<T>& d) {
   constexpr int kLanes = Registers<L, T>::kLanes;
   const int64_t blocks = (d.k + d.block - 1) / d.block, groups = (d.n + kLanes - 1) / kLanes;
-  // The last group begins earlier to be full: what two groups compute has the same bits.
+  // The last group begins earlier to be full: columns that two groups compute have the same bits.
   auto first = [&](int64_t group) { return std::min(group * kLanes, d.n - kLanes); };
   Register<L, T> total{};
   for (int64_t begin = 0; begin < groups * blocks; begin += kChains) {

@@ -26,7 +26,7 @@ struct Registers {
 template <Level L, class T>
 using Register = typename Registers<L, T>::Type;
 
-// What gains nothing from the registers of v4, such as moving elements, runs as at v3.
+// The level for code that gains nothing from the registers of v4, such as moving elements: v3.
 constexpr Level narrowed(Level level) { return level == Level::v4 ? Level::v3 : level; }
 
 // The registers per row in a tile of fewer rows: 8 sums at least are needed to keep both
@@ -119,7 +119,7 @@ FG_INLINE T multiply_add_one(T sum, T a, T b) {
   return sum + a * b;
 }
 
-// One step of k. What is used more often (b by every row, a by every register of a row) is kept.
+// sum[r][v] += a[r] * b[v], one step of k. The operand that is used more often stays in registers.
 template <Level L, class T, int R, int V>
 FG_INLINE void step(Register<L, T> (&sum)[R][V], const T* a, int64_t a_row, const T* b,
                     int64_t b_panel) {
@@ -161,7 +161,7 @@ FG_INLINE void multiply_tile(const Tile<T>& tile) {
   } else {
     each([](Vec, const T*) { return Vec{}; });
   }
-  if constexpr (L == Level::v4) {  // what is written at the end is asked for now
+  if constexpr (L == Level::v4) {  // fetches c, which is written at the end
     unroll<R>([&](auto r) {
       unroll<V>(
           [&](auto v) { __builtin_prefetch(c + r * c_row + v * Registers<L, T>::kLanes, 1); });

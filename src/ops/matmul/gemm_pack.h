@@ -1,7 +1,7 @@
 // Packing: copies a block of an operand into panels that the innermost loop reads in one stream.
 // A "lane" is a row of a or a column of b; panel p holds lanes [p * width, (p + 1) * width), all
-// lanes of one k side by side. The last panel is filled up with values that nobody looks at.
-// Elements are widened to the type that is computed with on the way.
+// lanes of one k side by side. The last panel is filled up with values that no result depends on.
+// Elements are widened on the way to the type of the computation.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ struct Source {
   int64_t lane_stride, k_stride;
 };
 
-// 16 bytes of values: what can be transposed inside one register at any level.
+// 16 bytes of values: the most that can be transposed inside one register at any level.
 template <class T>
 inline constexpr int kGroup = 16 / sizeof(T);
 template <class T>

@@ -1,4 +1,4 @@
-// Matrix products and what is made of them.
+// Matrix products and functions made of them.
 #pragma once
 
 #include "ir/function.h"
@@ -34,8 +34,8 @@ inline constexpr ir::Inplace baddbmm_{baddbmm};
 inline constexpr ir::Inplace addbmm_{addbmm};
 
 namespace ops {
-// a^T @ b, in memory as a gradient of something transposed should be: its update then reads and
-// writes along the rows of both.
+// a^T @ b, laid out in memory as the gradient of a transposed matrix should be: its update then
+// reads and writes along the rows of both.
 Tensor product_like(const Tensor& a, const Tensor& b, bool transposed);
 }  // namespace ops
 

@@ -22,7 +22,7 @@ inline constexpr ir::Function<
     "-> Tensor">
     rms_norm;
 
-// The same with what their gradients need: mean and 1 / sqrt(variance + eps) per group.
+// The same with the values that their gradients need: mean and 1 / sqrt(variance + eps) per group.
 inline constexpr ir::Function<
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "
     "float eps) -> (Tensor, Tensor, Tensor)">

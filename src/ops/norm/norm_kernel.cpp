@@ -22,6 +22,7 @@ struct NormRows {
 
   FG_INLINE static V splat(T x) { return ir::splat<T, L>(x); }
 
+  // y = (x - mean) * rstd * weight + bias with rstd = 1 / sqrt(mean((x - mean)^2) + eps)
   FG_INLINE static void forward(const NormForward& task, int64_t begin, int64_t end, T* partials) {
     const T *weight = data<T>(task.weight), *bias = data<T>(task.bias);
     int64_t n = task.n;
@@ -50,7 +51,7 @@ struct NormRows {
     }
   }
 
-  // rstd * (g - mean(g) - xhat * mean(g * xhat)) with g = grad * weight
+  // dx = rstd * (g - mean(g) - xhat * mean(g * xhat)) with g = grad * weight
   FG_INLINE static void backward(const NormBackward& task, int64_t begin, int64_t end,
                                  T* partials) {
     const T* weight = data<T>(task.weight);

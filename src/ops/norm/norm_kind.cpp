@@ -102,8 +102,8 @@ Dims row_dims(const Tensor& x, int64_t count) {
 }
 Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps);
 
-// Mean and rstd are functions of x: the backward has no gradient in their direction, and what it
-// says about x is all of it.
+// Mean and rstd are functions of x, so the backward has no gradient in their direction: that of x
+// is complete.
 const Registered rows_p =
     ops::plain_primitive<RowParams, infer_rows, evaluate_rows>("normalize_rows", Kind::extern_call,
                                                                "too", 3)
@@ -174,12 +174,12 @@ Normalized normalize(const Tensor& x, const Dims& dim, const Tensor& weight, con
 
 namespace {
 
-// The gradient of x through xhat, when that of xhat is a. Symmetric in a and what it meets.
+// The gradient of x through xhat, when that of xhat is a; a self-adjoint map of a.
 Tensor project(const Tensor& a, const Tensor& xhat, const Tensor& rstd, const Dims& dim) {
   return rstd * (a - mean(a, dim, true) - xhat * mean(a * xhat, dim, true));
 }
 
-// What a projection's own gradient `u` says about x, for a given a.
+// The gradient of sum(u * project(a)) with respect to x.
 Tensor second_gradient(const Tensor& u, const Tensor& a, const Tensor& xhat, const Tensor& rstd,
                        const Dims& dim) {
   Tensor c = mean(a * xhat, dim, true), d = mean(u * xhat, dim, true);
@@ -190,7 +190,7 @@ Tensor second_gradient(const Tensor& u, const Tensor& a, const Tensor& xhat, con
 
 Tensor plus(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
-// Those of grad, x and weight. The statistics are computed again from x, so that any higher
+// The gradients of grad, x and weight. The statistics are computed again from x, so that any higher
 // derivative sees them.
 Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps) {
   Tensor grad = v.in(0), x = v.in(1), weight = v.in(weight_input);

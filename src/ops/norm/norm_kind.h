@@ -17,8 +17,8 @@ Tensor apply_norm(const Tensor& x, const Tensor& mean, const Tensor& rstd, const
                   const Tensor& bias);
 
 // The gradients of a normalisation (y, mean, rstd) of input 0: those of input, grad * xhat, and
-// grad. The last two are what the gradients of weight and bias are sums of. Mean and rstd have no
-// gradient of their own.
+// grad. The gradients of weight and bias are sums of the last two. Mean and rstd have no gradient
+// of their own.
 Tensors norm_gradients(const ir::Vjp& v, const Tensor& grad, const Tensor& x, const Tensor& weight,
                        const Dims& dim, double eps);
 void refuse_statistics_gradient(const ir::Vjp& v);

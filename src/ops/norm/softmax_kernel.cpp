@@ -18,7 +18,7 @@ namespace {
 using SoftmaxKernel = void (*)(const void* first, const void* second, void* out, int64_t n,
                                int64_t rows, void* scratch);
 
-// Order does not matter, and NaN need not be seen: it comes back through the sum.
+// The largest element. Order does not matter, and NaN need not be seen: the sum brings it back.
 template <class S, Level L>
 FG_INLINE ir::compute_t<S> row_max(const S* x, int64_t n) {
   using T = ir::compute_t<S>;
@@ -45,9 +45,10 @@ struct SoftmaxRow {
   using T = ir::compute_t<S>;
   using V = ir::Lanes<T, L>;
 
+  // out = e / sum(e) with e = exp(x - max(x))
   FG_INLINE static void softmax(const S* x, const S*, S* out, int64_t n, T* scratch) {
     V largest = ir::splat<T, L>(row_max<S, L>(x, n));
-    // 16-bit floats are rounded once, so what is not divided yet waits in the scratch.
+    // 16-bit floats are rounded once, so e waits in the scratch for its division.
     T* e = scratch;
     if constexpr (std::is_same_v<S, T>) e = out;
     V total =
@@ -61,6 +62,7 @@ struct SoftmaxRow {
     });
   }
 
+  // out = x - max(x) - log(sum(exp(x - max(x))))
   FG_INLINE static void log_softmax(const S* x, const S*, S* out, int64_t n, T* scratch) {
     V largest = ir::splat<T, L>(row_max<S, L>(x, n));
     V total =
@@ -73,7 +75,7 @@ struct SoftmaxRow {
     });
   }
 
-  // y * (grad - sum(grad * y))
+  // out = y * (grad - sum(grad * y))
   FG_INLINE static void softmax_gradient(const S* grad, const S* y, S* out, int64_t n, T* scratch) {
     V dot =
         ir::splat<T, L>(sum_of_row<T, L>(n, scratch + n, [&](int64_t i, int64_t count) FG_INLINED {
@@ -85,7 +87,7 @@ struct SoftmaxRow {
     });
   }
 
-  // grad - exp(y) * sum(grad)
+  // out = grad - exp(y) * sum(grad)
   FG_INLINE static void log_softmax_gradient(const S* grad, const S* y, S* out, int64_t n,
                                              T* scratch) {
     V total =

@@ -63,7 +63,7 @@ memory at(const Desc& desc, const void* data) {
   return memory(desc, engine(), const_cast<void*>(data));
 }
 
-// ---- what a piece is to oneDNN
+// ---- a piece in the terms of oneDNN
 
 struct Operands {
   Desc x, w, y, bias;
@@ -314,7 +314,7 @@ extern "C" __attribute__((visibility("default"))) ConvCall* foregrad_make_conv_c
   try {
     auto call = std::make_unique<Call>(*piece);
     return call->served() ? call.release() : nullptr;
-  } catch (const dnnl::error&) {  // what it does not implement, or takes for a mistake
+  } catch (const dnnl::error&) {  // not implemented, or taken for a mistake
     return nullptr;
   }
 }

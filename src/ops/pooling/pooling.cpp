@@ -99,7 +99,7 @@ Tensor spread_max(const Vjp& v, const PoolParams& p) {
   return reshape(gather_backward(reshape(v.grad(), flat(sizes)), flat(input), -1, index), input);
 }
 
-// ---- what the functions below see to, of graphs from outside
+// ---- demands on graphs from outside, which the functions below meet
 
 constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
 bool all_between(const Dims& pair, int64_t least, int64_t most) {

@@ -61,6 +61,7 @@ void refuse_empty_windows(const PoolGeometry& g) {
   }
 }
 
+// values[o] = max of input over the window of o; indices[o]: the first largest, or the last NaN.
 template <class T>
 void max_plane(const PoolGeometry& g, const T* input, T* values, int64_t* indices) {
   const int64_t width = g.columns.size;
@@ -89,6 +90,7 @@ int64_t divide_by(const Window& rows, const Window& columns, Divisor divisor) {
   return (rows.end - rows.begin) * (columns.end - columns.begin);
 }
 
+// output[o] = sum of input over the window of o / divisor; 0 for an empty window.
 template <class T>
 void average_plane(const PoolGeometry& g, Divisor divisor, const T* input, T* output) {
   for (const Window& rows : g.rows.windows) {
@@ -104,7 +106,7 @@ void average_plane(const PoolGeometry& g, Divisor divisor, const T* input, T* ou
   }
 }
 
-// `sums` is a plane of zeros; results add to it in order.
+// sums[i] += output[o] / divisor for every i in the window of o, in order of o; `sums` begins as 0.
 template <class T>
 void spread_plane(const PoolGeometry& g, Divisor divisor, const T* output, Wide<T>* sums) {
   for (const Window& rows : g.rows.windows) {

@@ -1,5 +1,5 @@
-// Pooling over the last two dimensions of contiguous memory: planes of height x width. Which
-// elements a result sees is a table per axis, so that fixed and adaptive windows are the same.
+// Pooling over the last two dimensions of contiguous memory: planes of height x width. A table per
+// axis lists the elements of each result, so that fixed and adaptive windows are the same.
 #pragma once
 
 #include <cstdint>
@@ -28,19 +28,19 @@ struct PoolGeometry {
   Axis rows, columns;
 };
 
-// What a sum over a window is divided by.
+// The divisor of a sum over a window.
 struct Divisor {
   bool count_padding;
   int64_t override;  // 0: none
 };
 
-// Every dtype but bool. The largest element, NaN above all, and its index in the plane.
+// values = max over each window, NaN above all, with its index in the plane. Every dtype but bool.
 void max_pool(DType dtype, const PoolGeometry& g, const void* input, void* values,
               int64_t* indices);
-// Floats and int64.
+// output = sum over each window / divisor. Floats and int64.
 void average_pool(DType dtype, const PoolGeometry& g, Divisor divisor, const void* input,
                   void* output);
-// The transpose of average_pool: hands each result back in equal shares.
+// The transpose of average_pool: each result is handed back in equal shares.
 void average_pool_spread(DType dtype, const PoolGeometry& g, Divisor divisor, const void* output,
                          void* input);
 

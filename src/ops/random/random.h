@@ -1,6 +1,6 @@
 // Random tensors. Values are ours, not PyTorch's: element i of a call draws from
 // philox(seed, offset + i), where the call took the next `numel` offsets of its generator. So one
-// seed gives the same values on any number of threads; kernels/random.h has the formulas.
+// seed gives the same values on any number of threads; random_kernel.h has the formulas.
 #pragma once
 
 #include "ir/function.h"

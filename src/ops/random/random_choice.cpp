@@ -51,7 +51,7 @@ double poisson(double rate, Draws draws) {
   }
 }
 
-// One row of weights as running sums.
+// out[j] = the first i whose running sum of weights exceeds u * total, u uniform in [0, 1).
 void choose_with_replacement(std::span<const double> weights, std::span<int64_t> out, PhiloxKey key,
                              int64_t first) {
   std::vector<double> sums(weights.size());
@@ -67,7 +67,7 @@ void choose_with_replacement(std::span<const double> weights, std::span<int64_t>
   }
 }
 
-// The order of weight / exponential number is a draw without replacement.
+// out = the places of the largest weight / e, e exponential: a draw without replacement.
 void choose_without_replacement(std::span<const double> weights, std::span<int64_t> out,
                                 PhiloxKey key, int64_t first) {
   std::vector<double> score(weights.size());

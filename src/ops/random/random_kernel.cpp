@@ -103,6 +103,7 @@ struct Numbers {
   int bits;  // of a uniform number narrower than double
 };
 
+// Sixteen values of a distribution, by the formulas in random_kernel.h.
 template <Distribution kind, class C, Level L>
 FG_INLINE Lanes<C, L> distributed(const Blocks& blocks, const Numbers& n) {
   const C a = static_cast<C>(n.a), b = static_cast<C>(n.b);

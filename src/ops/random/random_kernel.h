@@ -24,14 +24,14 @@ enum class Distribution : uint8_t {
 void fill_random(const Tensor& out, Distribution distribution, double a, double b, PhiloxKey key);
 // Integers in [low, high).
 void fill_integers(const Tensor& out, int64_t low, int64_t high, PhiloxKey key);
-// All 64-bit integers.
+// Integers over all 64 bits.
 void fill_bits(const Tensor& out, PhiloxKey key);
-// 1 with the probability that the element of p says.
+// 1 where a uniform number is below the element of p, else 0.
 void fill_bernoulli(const Tensor& out, const Tensor& p, PhiloxKey key);
 // mean + std * (a standard normal value), both broadcast; std must not be negative.
 void fill_normal(const Tensor& out, const Tensor& mean, const Tensor& std, PhiloxKey key);
 void fill_poisson(const Tensor& out, const Tensor& rate, PhiloxKey key);
-// 0 ... n - 1 in random order; element i is exchanged with one of [i, n).
+// Fisher-Yates: 0 ... n - 1 in random order; element i is exchanged with one of [i, n).
 void fill_permutation(const Tensor& out, PhiloxKey key);
 // Row by row `samples` positions, drawn in proportion to the (finite, non-negative) weights.
 void fill_multinomial(const Tensor& out, const Tensor& weights, int64_t samples, bool replacement,

@@ -1,6 +1,6 @@
 // MemoryOrder: the dimensions of a tensor from the outermost in memory to the innermost. A function
 // that works along one dimension keeps the layout of its input without a copy when it computes on
-// the dimensions in this order and gives its result back in theirs.
+// the dimensions in this order and permutes its result back.
 #pragma once
 
 #include "tensor/tensor.h"

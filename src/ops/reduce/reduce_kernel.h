@@ -1,4 +1,4 @@
-// Reductions of strided tensors in the canonical order (kernels/reduce_lanes.h).
+// Reductions of strided tensors in the canonical order (ops/reduce/reduce_lanes.h).
 #pragma once
 
 #include <vector>
@@ -9,18 +9,18 @@ namespace fg::kernels {
 
 using Reduction = ir::Combine;
 
-// Elements of a block of the canonical order, see kernels/reduce_lanes.h.
+// Elements of a block of the canonical order, see ops/reduce/reduce_lanes.h.
 inline constexpr int64_t kReduceBlock = 512;
 
 // The dtype a reduction accumulates in. Sums and products exist for floats and int64 only.
 DType accumulate_dtype(DType dtype);
 
 // Reduces the marked dimensions. `out` is contiguous, has the accumulation dtype and one element
-// per kept index; what has no elements becomes the identity.
+// per kept index; the reduction of no elements is the identity.
 void reduce(Reduction reduction, const Tensor& self, const std::vector<bool>& axes,
             const Tensor& out);
 
-// Columns of images in blocks of channels (kernels/channel_blocks.h).
+// Columns of images in blocks of channels (ops/convolution/channel_blocks.h).
 inline constexpr int64_t kFewColumns = 8;
 
 // The loops: `count` rows of n <= 512 elements that lie `step` apart; one block of `rows` <= 512

@@ -1,5 +1,5 @@
-// The reduce kind: primitives that combine the elements of some dimensions, and what functions
-// built on them share.
+// The reduce kind: primitives that combine the elements of some dimensions, and the helpers of
+// functions built on them.
 #pragma once
 
 #include "ops/view/view_kind.h"
@@ -14,16 +14,16 @@ struct ReduceParams {
 
 // The sizes that remain when the marked dimensions are reduced.
 Dims reduced_sizes(const Dims& sizes, const std::vector<bool>& axes, bool keepdim);
-// How many elements are reduced to one.
+// The number of elements that are reduced to one.
 Dim reduced_count(const Dims& sizes, const OptDims& dim, const char* who);
 // Puts the reduced dimensions back with size one, so that the result broadcasts with the input.
 Tensor restore_dims(const Tensor& reduced, const Dims& sizes, const OptDims& dim, bool keepdim);
 
-// The gradients of sums and means: that of each result for every element it was made of.
+// The gradients of sums and means: every element gets the gradient of its result.
 Tensor spread_over(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim);
 Tensor mean_gradient(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim);
-// The gradient of a largest or smallest element, shared evenly by all that equal it. A NaN equals
-// no element, so that all gradients of its slice are NaN; `to_nans` gives it to the NaNs.
+// The gradient of a largest or smallest element: grad / count for each of `count` equal elements.
+// A NaN equals no element, so that its slice gets NaNs; `to_nans` gives the gradient to the NaNs.
 Tensor to_equal(const Tensor& grad, const Tensor& self, const Tensor& result, const OptDims& dim,
                 bool keepdim, bool to_nans = false);
 

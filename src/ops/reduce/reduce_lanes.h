@@ -35,7 +35,7 @@ struct ProdOp {
     return a * b;
   }
 };
-// NaN wins.
+// max(a, b); NaN wins.
 struct MaxOp {
   template <class T>
   static constexpr T identity() {

@@ -1,4 +1,4 @@
-// Reductions by order: largest and smallest elements and where they are. NaN counts as largest and
+// Reductions by order: largest and smallest elements and their places. NaN counts as largest and
 // as smallest.
 #pragma once
 

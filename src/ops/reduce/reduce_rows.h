@@ -38,7 +38,7 @@ FG_INLINE ir::Lanes<T, L> zero_behind(const ir::Lanes<T, L>& v, int64_t count) {
   return ir::load_chunks<ir::Lanes<T, L>>(lanes.lane);
 }
 
-// The results of blocks are a row again.
+// Folds the results of blocks, which are a row again.
 template <class Op, Level L, class T>
 FG_INLINE T fold_partials(T* partials, int64_t count) {
   while (count > 1) {

@@ -29,7 +29,7 @@ double correction_of(const OptScalar& correction) {
   return correction ? correction->to_double() : 1;
 }
 
-// The mean first and then the squares of what differs from it: exact to the last bits for any mean.
+// variance = sum((x - mean)^2) / (n - correction); the mean first, so that no digits are lost.
 std::tuple<Tensor, Tensor> moments(const Tensor& self, const OptDims& dim, double correction,
                                    bool keepdim, const char* who) {
   if (!is_floating(self.dtype())) {
@@ -42,7 +42,7 @@ std::tuple<Tensor, Tensor> moments(const Tensor& self, const OptDims& dim, doubl
   return {variance, keepdim ? mean : view(mean, variance.sizes())};
 }
 
-// `grad` broadcasts with self.
+// grad * 2 * (x - mean) / (n - correction); `grad` broadcasts with self.
 Tensor var_gradient(const Tensor& grad, const Tensor& self, const OptDims& dim, double correction) {
   Tensor degrees = number_of(reduced_count(self.sizes(), dim, "var")) - correction;
   return grad * 2 / degrees * (self - fg::mean(self, dim, true));
@@ -218,6 +218,7 @@ void check_norm(const Tensor& self, double p, const OptDims& dim, DType result) 
   }
 }
 
+// (sum |x|^p)^(1/p); p = 0 counts the nonzeros, infinite p takes the largest or smallest |x|.
 Tensor norm_of(const Tensor& x, double p, const OptDims& dim, bool keepdim) {
   if (p == 0) return to(ops::sum_over(to(x.ne(0), kInt64), dim, keepdim), x.dtype());
   if (p == 1) return ops::sum_over(x.abs(), dim, keepdim);
@@ -226,7 +227,7 @@ Tensor norm_of(const Tensor& x, double p, const OptDims& dim, bool keepdim) {
   return ops::sum_over(x.abs().pow(p), dim, keepdim).pow(1 / p);
 }
 
-// `grad` and `norm` broadcast with self. As PyTorch: where the norm is 0 the gradient is 0.
+// grad * sign(x) (|x| / norm)^(p - 1) for finite p, 0 where the norm is 0; both broadcast with x.
 Tensor norm_gradient(const Tensor& grad, const Tensor& self, const Tensor& norm, double p,
                      const OptDims& dim) {
   if (p == 0) return {};  // a count

@@ -13,7 +13,7 @@ struct SpreadFunction : ir::Function<S...> {
   auto operator()(const Tensor& self, int64_t dim) const { return (*this)(self, OptDims(dim)); }
 };
 
-// `correction` is what is taken off the number of elements, 1 if absent; `unbiased` is 1 or 0.
+// `correction` is subtracted from the number of elements, 1 if absent; `unbiased` is 1 or 0.
 inline constexpr SpreadFunction<
     "var.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
     "-> Tensor",

@@ -67,7 +67,7 @@ struct RecurrenceStep {
   }
 };
 
-// A scan of contiguous tensors seen as (outer, n, inner), for some of the outer indices.
+// out[k] = next(out[k - 1], a[k], b[k]) along n of (outer, n, inner), for some outer indices.
 template <class Step, class T>
 void scan_range(const T* a, const T* b, T* out, int64_t n, int64_t inner, bool reverse,
                 int64_t begin, int64_t end) {
@@ -160,7 +160,7 @@ const Registered recurrence_p = scan_primitive<"linear_recurrence", RecurrenceSt
 Tensor cumprod_of(const Tensor& self, int64_t dim, bool reverse);
 Tensor cumsum_of(const Tensor& self, int64_t dim, bool reverse);
 
-// d out[i] / d x[k] is the product without x[k]: what comes before k times a recurrence over the
+// d out[i] / d x[k] is the product without x[k]: the product before k times a recurrence over the
 // outputs from k on. No division, so zeros need no care.
 Tensor cumprod_gradient(const Tensor& grad, const Tensor& self, int64_t dim, bool reverse) {
   if (is_trivial(self, dim)) return grad;

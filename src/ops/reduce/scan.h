@@ -1,4 +1,4 @@
-// Scans: every element combined with all those before it along a dimension.
+// Scans: out[k] combines the elements 0 ... k along a dimension.
 #pragma once
 
 #include "ir/function.h"
@@ -21,8 +21,8 @@ inline constexpr ir::Function<
 
 namespace fg::ops {
 
-// The gradient of a product over some dimensions, or all, with respect to each factor; zeros among
-// them are no problem.
+// The gradient of a product over some dimensions, or all, with respect to each factor, which may be
+// zero.
 Tensor prod_gradient(const Tensor& grad, const Tensor& self, const OptDims& dim, bool keepdim);
 
 }  // namespace fg::ops

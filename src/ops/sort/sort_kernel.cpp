@@ -90,7 +90,7 @@ void select_items(I* items, I* scratch, int64_t count, int64_t k) {
   std::sort(items, items + k, before);
 }
 
-// Where a line lies in `self` and in the results.
+// The first elements of a line in `self` and in the results.
 struct Line {
   int64_t from, to;
 };

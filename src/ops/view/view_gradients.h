@@ -1,4 +1,4 @@
-// The gradients of views: zeros with the gradient written where the view looked.
+// The gradients of views: zeros with the gradient written into the part that the view shows.
 #pragma once
 
 #include "ir/function.h"

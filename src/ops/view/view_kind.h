@@ -44,8 +44,8 @@ ir::Primitive<P> plain_primitive(const char* name, ir::Kind kind, const char* op
   return primitive;
 }
 
-// Its input, after a look at the values: how a captured function refuses what an eager one refuses
-// before it computes.
+// The input itself, after a check of its values: so a captured function refuses values that eager
+// code refuses before it computes.
 template <class P, auto check>
 ir::Primitive<P> checked(const char* name) {
   return plain_primitive<P,
@@ -61,7 +61,7 @@ ir::Primitive<P> checked(const char* name) {
            ir::wrt(0, ir::saves::nothing, [](const ir::Vjp& v) { return v.grad(); }));
 }
 
-// For rules of Primitive::requiring(): refuses what no caller in this library asks for.
+// For rules of Primitive::requiring(): refuses parameters that no caller in this library passes.
 void demand(bool holds, const char* who, const char* expected);
 
 // Refuses geometries that leave the storage.

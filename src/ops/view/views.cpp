@@ -152,7 +152,7 @@ Tensor move_dims(const Tensor& self, const Dims& source, const Dims& destination
     order[to[i].value()] = from[i];
     taken[from[i].value()] = true;
   }
-  size_t next = 0;  // what was not named keeps its order
+  size_t next = 0;  // unnamed dimensions keep their order
   for (Dim& dim : order) {
     if (!(dim == -1)) continue;
     while (taken[next]) next++;

@@ -1,5 +1,5 @@
 // Views: tensors that share the memory of another one. Functions that may have to copy (reshape,
-// flatten) are here too, because they look where they can.
+// flatten) are here too, because they are views where they can be.
 #pragma once
 
 #include "ir/function.h"

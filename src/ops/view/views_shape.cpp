@@ -113,7 +113,7 @@ const auto view_as_entry =
 
 // ---- reshape: a view where possible
 
-// Not a view to autograd: what it shares memory with is a fresh copy that nobody else sees.
+// Not a view to autograd: its input is a fresh copy that no other tensor shares.
 const Registered unsafe_view_p =
     plain_primitive<ViewParams,
                     [](Operands inputs, const ViewParams& p, Meta* out) {
@@ -133,7 +133,7 @@ const auto unsafe_view_entry =
         .shown(Shown::as_function)
         .samples([] { return Samples{{{sample({2, 3}), Dims{3, -1}}}}; });
 
-// What reshape records where the input is not contiguous.
+// The function that reshape records where the input is not contiguous.
 constexpr Function<"_reshape_alias(Tensor(a) self, int[] size) -> Tensor(a)"> reshape_alias;
 const Registered reshape_alias_p =
     view_primitive<ViewParams>("reshape_alias", infer_view)

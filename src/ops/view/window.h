@@ -1,4 +1,4 @@
-// What functionalised code needs and users do not call: parts of a value by sizes, strides and an
+// Primitives for functionalised code, not for users: parts of a value by sizes, strides and an
 // offset, counted from the first element of the value itself and not of its storage.
 #pragma once
 

@@ -115,7 +115,7 @@ std::vector<double> run_doubles(Direction direction, const ConvGeometry& g, cons
                    bias ? biases.data() : nullptr);
 }
 
-// Of n terms, each sum is off by at most (8 + sqrt(n)) units of 2^-24 of the sum of their sizes.
+// Each sum of n terms is off by at most (8 + sqrt(n)) units of 2^-24 of the sum of their sizes.
 void expect_right(Direction direction, const ConvGeometry& g, const Numbers& n, bool bias) {
   auto got = run(direction, g, n, bias);
   auto exact = run_doubles(direction, g, n, bias, [](double value) { return value; });

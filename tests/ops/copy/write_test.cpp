@@ -1,4 +1,4 @@
-// What functions do with tensors that they write into, and with tensors that are not there.
+// Functions on tensors that they write into, and on undefined tensors.
 #include <gtest/gtest.h>
 
 #include "foregrad.h"

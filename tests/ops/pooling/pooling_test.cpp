@@ -24,7 +24,7 @@ TEST(Pooling, averages_count_padding_unless_told_otherwise) {
   Tensor x = counted({1, 1, 5}) + 1;
   EXPECT_EQ(avg_pool1d(x, 3, 2, 1, true, true).to_vector<double>(), (Values{1, 3, 3}));
   EXPECT_EQ(avg_pool1d(x, 3, 2, 1, true, false).to_vector<double>(), (Values{1.5, 3, 4.5}));
-  // What lies beyond the padding, reached in ceil_mode, never counts.
+  // Elements beyond the padding, reached in ceil_mode, never count.
   EXPECT_EQ(avg_pool1d(counted({1, 1, 4}) + 1, 3, 2, 1, true).to_vector<double>(),
             (Values{1, 3, 2}));
   EXPECT_EQ(avg_pool2d(tensor({{{1, 2}, {3, 5}}}), 2).item<int64_t>(), 2);

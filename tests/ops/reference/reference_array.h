@@ -1,4 +1,4 @@
-// What the references are written with: dense arrays of doubles, loops over indices, and the
+// Tools to write the references with: dense arrays of doubles, loops over indices, and the
 // arguments of a call by name.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What the tests over the whole table of functions share: calling a function at a sample, replacing
+// Helpers of the tests over the whole table of functions: calling a function at a sample, replacing
 // its tensors, running its gradient, comparing bits.
 #pragma once
 

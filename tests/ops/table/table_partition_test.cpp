@@ -52,7 +52,7 @@ Tensors gradients(const passes::JointGraph& joint, const capture::Function& grad
   return ir::Runner(backward).run(second);
 }
 
-// What the caller can write to is saved only where the default saves it.
+// Values that the caller can write to are saved only where the default saves them.
 void expect_nothing_new_seen(const passes::JointGraph& joint, const std::vector<passes::Saved>& cut,
                              const std::vector<passes::Saved>& all) {
   std::vector<bool> seen(joint.graph.values.size());

@@ -19,7 +19,7 @@ bool share(const Tensor& a, const Tensor& b) {
   return a.defined() && b.defined() && a.impl()->storage == b.impl()->storage;
 }
 
-// What shares memory afterwards did so before.
+// Results that share memory afterwards did so before.
 void expect_no_new_aliases(const Tensors& before, const Tensors& after, const Tensors& inputs) {
   auto same = [](const Tensor& a, const Tensor& b) { return a.defined() && a.is_same(b); };
   for (size_t i = 0; i < after.size(); i++) {

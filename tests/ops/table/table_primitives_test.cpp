@@ -61,7 +61,7 @@ Tensors requiring_grad(const Tensors& tensors) {
   return result;
 }
 
-// Of all outputs together; zeros where there is no way.
+// Gradients of all outputs together; zeros for leaves that no output depends on.
 Tensors gradients(const Tensors& outputs, const Tensors& leaves, bool create_graph) {
   Tensors from = requiring_grad(outputs), grads;
   if (from.empty()) {

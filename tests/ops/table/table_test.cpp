@@ -36,7 +36,7 @@ TEST_P(Table, agrees_with_a_slow_reference) {
       Tensors values = call(info, arguments);
       ASSERT_LE(expected.size(), values.size());
       for (size_t i = 0; i < expected.size(); i++) {
-        // What the dtype cannot hold becomes infinite in the reference too.
+        // A value that the dtype cannot hold becomes infinite in the reference too.
         DType result = values[i].dtype();
         EXPECT_TRUE(
             nearly_equal(values[i], expected[i].to(result), result == kFloat64 ? 1e-11 : 2e-5))

@@ -1,4 +1,4 @@
-// What is special about views: shared memory, the node they record, what autograd allows.
+// Special properties of views: shared memory, the node they record, the rules of autograd.
 #include "ops/view/views.h"
 
 #include "ops/copy/copy.h"

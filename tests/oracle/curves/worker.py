@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "bench" / "train"))
 from models import Gpt, start  # noqa: E402
 
 SETTINGS = dict(betas=(0.9, 0.999), eps=1e-8, weight_decay=0.01)
-# Where batches are normalised, rounding grows with the rate: at 1e-3 PyTorch's own float32 is 10 %
+# Rounding grows with the rate when batches are normalised: at 1e-3 PyTorch's own float32 is 10 %
 # from its float64 after 100 steps, and nothing could be told from it any more.
 RATE = {"mlp": 1e-3, "cnn": 1e-4, "gpt": 1e-3}
 # The GPT of the benchmark takes a second per step in double; this one has all of its parts.

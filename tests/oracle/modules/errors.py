@@ -1,4 +1,4 @@
-"""What is refused, and with which words."""
+"""Programs that are refused, with the words of the error."""
 
 # Programs that raise. `lib` is the library, `nn` its modules.
 PROGRAMS = {

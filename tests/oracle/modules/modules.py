@@ -226,7 +226,7 @@ def signature_cases(lib):
 
 
 def first_values(lib):
-    """Where random values begin: not equal, but of one distribution."""
+    """Random values at the start: not equal, but of one distribution."""
     def statistics(tensor):
         values = numpy.asarray(tensor.detach().tolist(), dtype=float).ravel()
         spread = values.std() if values.size > 1 else 0.0

@@ -139,7 +139,7 @@ def compare(ours, torch):
 
 
 def missing(one, other):
-    """What one saw and the other did not, unless the other's program ended too early for it."""
+    """Observations of one that the other lacks, unless the other's program ended too early."""
     ended = is_raised(other.get(("end", 0)))
     return [] if ended else [key for key in one if key not in other]
 

@@ -25,7 +25,7 @@ def tried(label, torch, function, *args, **named):
 
 
 def see_names(torch, *names):
-    """Which functions and methods exist; the first has to, or the program ends there."""
+    """Sees which functions and methods exist; the first has to, or the program ends there."""
     for name in names:
         see(f"has {name}", hasattr(torch, name))
         see(f"has Tensor.{name}", hasattr(torch.Tensor, name))

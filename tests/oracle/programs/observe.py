@@ -1,4 +1,4 @@
-"""What programs use: a registry, a recorder of observations and a source of numbers.
+"""Tools of programs: a registry, a recorder of observations and a source of numbers.
 
 A program is a function of (torch, draw) marked with @program. It tells what it sees with see() and
 never asks which library it runs under; both runs make the same draws. The worker writes what was
@@ -49,7 +49,7 @@ class Raised:
 
 
 def outcome(action):
-    """What the action returns, or the exception that it raises."""
+    """The result of the action, or the exception that it raises."""
     try:
         return action()
     except Exception as error:  # whatever it is, it is what gets compared

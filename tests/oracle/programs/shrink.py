@@ -41,7 +41,7 @@ def shrink(start, source, alive):
     if wanted is None:
         return source, None
     lines, best = source.split("\n"), wanted
-    for _ in range(2):  # what a statement needed may go once the statement is gone
+    for _ in range(2):  # a line that a statement needed may go once the statement is gone
         for i in reversed(range(len(lines))):
             shorter = lines[:i] + lines[i + 1:]
             found = first_difference(start, "\n".join(shorter), alive)

@@ -1,4 +1,4 @@
-"""Who keeps whom alive: identity, attributes, cycles, deep graphs, threads, shutdown."""
+"""Lifetimes of Python wrappers: identity, attributes, cycles, deep graphs, threads, shutdown."""
 
 import gc
 import threading
@@ -144,7 +144,7 @@ def test_a_graph_is_freed_at_once_after_backward(without_gc):
 
 
 def collected(*things):
-    """Whether the collector frees the things once nobody outside holds them."""
+    """Whether the collector frees the things once nothing outside holds them."""
     gc.collect()
     return [thing() is None for thing in things] == [True] * len(things)
 

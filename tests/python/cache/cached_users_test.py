@@ -41,7 +41,7 @@ def run(folder, user=0, store="c", keys="k", **more):
     return (loss, grad), stats, done.stderr
 
 
-OTHER = 65534  # nobody
+OTHER = 65534  # the user without rights
 
 
 @pytest.fixture
@@ -53,8 +53,8 @@ def open_folder():
 
 
 def test_another_user_neither_reads_nor_is_given_what_this_one_compiled(open_folder):
-    # As root this is the real thing; who is not root cannot become another user, and sees the same
-    # with a key of another and a folder that is open to others.
+    # Root becomes another user here. Other users cannot; they see the same with the key of another
+    # user and a folder that is open to others.
     cold, stats, _ = run(open_folder)
     assert stats["misses"] == 2 and stats["failures"] == {}
     if os.getuid() == 0:

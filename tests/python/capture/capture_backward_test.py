@@ -345,7 +345,7 @@ def test_gradients_that_share_memory_are_an_error_if_one_is_written():
         fg.autograd.backward([y, z], [g, g])
 
 
-# ---- what is refused
+# ---- refusals
 
 
 def test_a_change_of_layout_in_the_backward_is_refused():

@@ -8,7 +8,7 @@ from foregrad.compiler import aot_function, min_cut_rematerialization_partition,
 
 
 def same_outcome(function, outcome):
-    """What `outcome` says of the function is the same for its captured form."""
+    """Asserts that `outcome` is the same for a function and its captured form."""
     assert outcome(fg.compile(function, fullgraph=True)) == outcome(function)
 
 

@@ -24,7 +24,7 @@ class Layer(fg.nn.Module if hasattr(fg.nn, "Module") else object):
 
 
 def names(function, *args, **kwargs):
-    """What the inputs of the captured function are called."""
+    """The names of the inputs of the captured function."""
     compiled = fg.compile(function, fullgraph=True)
     compiled(*args, **kwargs)
     owner = compiled if hasattr(compiled, "compiled") else compiled._compiled

@@ -1,4 +1,4 @@
-"""Which attributes of objects a captured function reads: those that code which may run mentions."""
+"""Attributes of objects that a captured function reads: those that reachable code mentions."""
 
 import types
 
@@ -105,7 +105,7 @@ class OfMeta(metaclass=Meta):
 
 
 def changed_twin(f, change, x):
-    """What f gives before and after a change, compiled and as it is."""
+    """Asserts that compiled f has the results of eager f, before and after a change."""
     g, before = fg.compile(f, fullgraph=True, backend="interpreter"), f(x).tolist()
     assert g(x).tolist() == before
     change()

@@ -1,4 +1,4 @@
-"""What captured functions read of tensors and of the library is right, guarded or refused."""
+"""Reads of tensors and of the library in captured functions are right, guarded or refused."""
 
 import gc
 import math

@@ -11,7 +11,7 @@ from foregrad.autograd.graph import get_gradient_edge, saved_tensors_hooks
 
 
 def same_outcome(function, outcome):
-    """What `outcome` says of the function is the same for its captured form."""
+    """Asserts that `outcome` is the same for a function and its captured form."""
     assert outcome(fg.compile(function, fullgraph=True)) == outcome(function)
 
 

@@ -1,4 +1,4 @@
-"""What a captured function reads besides tensors is never stale."""
+"""Values that a captured function reads besides tensors are never stale."""
 
 import math
 import warnings

@@ -1,4 +1,4 @@
-"""A backward that frees the graph uses the memory of saved values; nobody finds them changed."""
+"""A backward that frees the graph uses the memory of saved values; no program sees a change."""
 
 import weakref
 
@@ -63,7 +63,7 @@ def test_arrays_that_hooks_show_as_tensors_are_not_written():
 
 
 def test_tensors_that_only_a_weak_reference_finds_are_not_written():
-    """The C++ tensor owns its Python object then, and gives it back to who asks."""
+    """The C++ tensor owns its Python wrapper then, and gives it back to the next caller."""
     compiled = fg.compile(loss, fullgraph=True)
     given = inputs()
     expected = gradients(loss(*given), given)

@@ -1,5 +1,5 @@
-"""What becomes of native code: it goes with the last who needs it, a missing generator is no error,
-and what nobody reads is drawn all the same."""
+"""Lifetime of native code: it goes with its last user, a missing code generator is no error, and
+random numbers that no operation reads are drawn all the same."""
 
 import gc
 import os

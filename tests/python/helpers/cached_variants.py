@@ -87,7 +87,7 @@ def number_that_is_an_argument(compiled, value):
     return gradients(compiled(lambda x, s: x.sin() * s + s)(x, value), x)
 
 
-# ---- what is around: modes, defaults
+# ---- surroundings: modes, defaults
 
 @variant(fg.float32, fg.float64)
 def default_dtype(compiled, dtype):
@@ -243,7 +243,7 @@ def written(compiled, how):
 
 @variant("in place", "as data", "as data, unsaved")
 def written_as_data(compiled, how):
-    """What is refused must not be found under the key of what is not."""
+    """A refused variant must not be found under the key of one that is not refused."""
     def f(x, w):
         if how == "in place":
             x.add_(1)
@@ -279,7 +279,7 @@ def request(compiled, wanted):
     return gradients(result, *[t for t, flag in zip((w, x), wanted) if flag])
 
 
-# ---- what runs in the backward alone
+# ---- code that runs in the backward alone
 
 def custom(factor, save="input", second=True):
     class Custom(fg.autograd.Function):

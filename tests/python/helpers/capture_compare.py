@@ -82,7 +82,7 @@ def observe(function, make):
 
 
 def aliases(everything):
-    """What a write to one of them shows in the others."""
+    """For each tensor: the elements of all after a write to it."""
     seen = []
     for i, tensor in enumerate(everything):
         if not tensor.is_floating_point():

@@ -186,7 +186,7 @@ def difference(program, stops, fullgraph=True):
 
 
 def check(program):
-    """(what differs or None, why it was refused or None, the backwards that stopped)."""
+    """(the difference or None, the reason of a refusal or None, the backwards that stopped)."""
     stops = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -255,7 +255,7 @@ def shrink(program, found):
 
 
 class Report:
-    """What became of the programs."""
+    """Outcomes of the programs, counted."""
 
     def __init__(self):
         self.programs = 0

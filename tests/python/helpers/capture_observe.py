@@ -70,7 +70,7 @@ class Subject:
 
 
 def is_refusal(error):
-    text = str(error).partition(" (captured from")[0]  # where an ordinary error comes from
+    text = str(error).partition(" (captured from")[0]  # the line of an ordinary error follows
     return isinstance(error, RuntimeError) and (
         "captur" in text and "graph after" not in text or "not known here" in text
         or "has no gradient here" in text or "modified by an inplace operation" in text
@@ -101,14 +101,14 @@ def _has_history(tensor):
         return False
 
 
-# What a captured function does not know: gradients of results that it computes others from, and of
-# inputs that it writes to. It says so.
+# Gradients that a captured function does not know, and says so: those of results from which it
+# computes others, and of inputs that it writes to.
 MISSES = "misses"
 STOPS = "stops"  # a backward that captured code refuses when it runs
 
 
 class Observation:
-    """What was seen, in order: labels and values."""
+    """The observations of a run, in order: labels and values."""
 
     def __init__(self, program, subject, seed, floats, variant=None):
         self.seen = []
@@ -211,7 +211,7 @@ class Observation:
         self.see(f"{label} retains_grad", tensor.retains_grad)
 
     def after(self):
-        """What the caller does with the results."""
+        """Runs the statements of the caller on the results."""
         for statement in self.program.after:
             found = {"r": list(self.results)}
             try:

@@ -38,7 +38,7 @@ class Input:
 
 @dataclasses.dataclass
 class Program:
-    """What is run: inputs, statements, results; and what is done with the results."""
+    """A program to run: inputs, statements, results, and statements on the results."""
 
     seed: int
     inputs: list

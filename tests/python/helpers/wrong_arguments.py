@@ -29,7 +29,7 @@ THREAD = 20  # another thread calls one function of so many
 
 
 class Raises:
-    """Whoever looks at it closely gets an error."""
+    """An object that raises an error when a function looks at it closely."""
 
     def _raise(self, *args):
         raise ArithmeticError("on purpose")

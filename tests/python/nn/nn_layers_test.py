@@ -25,7 +25,7 @@ def test_ways_to_begin():
     fg.manual_seed(1)
     tensor = nn.init.trunc_normal_(fg.empty(20000, dtype=fg.float64), 1.0, 2.0, 0.0, 2.0)
     assert 0 <= tensor.min() and tensor.max() <= 2 and abs(tensor.mean().item() - 1) < 0.02
-    # Of a normal distribution with this spread the part between is nearly uniform.
+    # The part between 0 and 2 of a normal distribution with this spread is nearly uniform.
     assert abs(tensor.std().item() - 0.5678) < 0.02
     assert nn.init.eye_(fg.empty(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
     conv = nn.Conv1d(2, 2, 3, padding=1, bias=False)

@@ -19,7 +19,7 @@ IMPORT = re.compile(r"^(?:import|from) (\w+)", re.M)
 
 
 def examples():
-    """(where, code, expected output or None) of every block."""
+    """(code, expected output or None) of every block, with page and line as its id."""
     for page in [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]:
         text = page.read_text()
         for match in BLOCK.finditer(text):

@@ -1,4 +1,4 @@
-"""The stubs: what editors and type checkers read says what is there."""
+"""The stubs: editors and type checkers find every name of the package, and no other."""
 
 import ast
 import importlib
@@ -116,7 +116,7 @@ def package(tmp_path_factory):
 
 
 def check_types(folder, *files):
-    """What mypy says about files, line by line; only about them."""
+    """The errors that mypy reports in these files, line by line."""
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--strict", "--no-error-summary", "--show-error-codes",
          "--hide-error-context", "--no-color-output", "--cache-dir", folder / "cache", *files],

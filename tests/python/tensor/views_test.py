@@ -182,7 +182,7 @@ def test_second_derivatives_of_as_strided_over_holes_and_repeated_elements(part)
     tangent = fg.tensor(1.0, dtype=fg.float64, requires_grad=True)
     weights = fg.arange(x.numel(), dtype=fg.float64).reshape(x.shape)
     (grad,) = fg.autograd.grad((x.as_strided((3,), (1,)) ** 2).sum(), x, tangent, create_graph=True)
-    (again,) = fg.autograd.grad((grad * weights).sum(), tangent)  # what it is linear in
+    (again,) = fg.autograd.grad((grad * weights).sum(), tangent)  # it is linear in the tangent
     assert again.item() == pytest.approx((grad * weights).sum().item())
 
 
