@@ -262,7 +262,7 @@ Versions::Entry* Versions::capture(const std::string& key, const Different& diff
   return entries_.back().get();
 }
 
-void refuse(const std::string& why) {
+void Versions::refuse(const std::string& why) {
   if (options_.fullgraph) fail("{}", why);
   refused_ = why;
   if (count_eager(why)) logging::warn(why);

@@ -72,6 +72,7 @@ struct PrimitiveInfo {
   bool raises = false;  // whether it fails depends on elements: it runs if its result is unused
   bool has_gradient = false;
   Gradient gradient;
+  const char* no_gradient = nullptr;  // the reason why it has none
 };
 
 // Every primitive, in order of name.
@@ -126,6 +127,10 @@ struct Primitive : PrimitiveInfo {
   }
   Primitive&& sharing_input() && {
     shares_input = true;
+    return std::move(*this);
+  }
+  Primitive&& without_gradient(const char* reason) && {
+    no_gradient = reason;
     return std::move(*this);
   }
   Primitive&& raising() && {
@@ -225,6 +230,7 @@ template <class P>
 template <class... F>
 Primitive<P>&& Primitive<P>::vjp(const char* node_name, RuleText<F>... rules) && {
   has_gradient = true;
+  no_gradient = nullptr;
   gradient = {node_name, bind_rules<P>(rules...), read_arguments<F...>};
   return std::move(*this);
 }

@@ -5,6 +5,7 @@
 #include "ops/convolution/channel_blocks.h"
 #include "ops/reduce/reduce_kind.h"
 #include "ops/view/window.h"
+#include "passes/passes.h"
 #include "schedule/block_images.h"
 #include "schedule/fuse.h"
 
@@ -36,7 +37,7 @@ class Rewriter {
     std::vector<Operation> operations = std::move(graph_.operations);
     graph_.operations.clear();
     for (size_t i = 0; i < operations.size(); i++) rewrite(operations[i], images_.roles[i]);
-    dead_code(graph_);
+    passes::dead_code(graph_);
   }
 
  private:

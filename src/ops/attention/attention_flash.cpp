@@ -130,15 +130,36 @@ void evaluate_flash_backward(Operands inputs, const FlashParams& p, Tensor* out)
                             sums.data_ptr(), heads_of(out[0]), heads_of(out[1]), heads_of(out[2])});
 }
 
+// What rules read. Output and logsumexp are functions of the operands: the backward has no gradient
+// in their direction.
+constexpr Saves kOperands = saves::in(0) | saves::in(1) | saves::in(2) | saves::in(3);
+constexpr Saves kResults = saves::out(0) | saves::out(1);
+Tensors flash_gradients(const Vjp& v, bool is_causal, const OptFloat& scale);
+Tensor mask_gradient(const Vjp& v, bool is_causal, const OptFloat& scale);
+Tensors flash_second(const Vjp& v, bool is_causal, const OptFloat& given);
+
 void require_flash(Operands inputs, const FlashParams& p);
 void require_flash_backward(Operands inputs, const FlashParams& p);
 const Registered flash_p = ops::plain_primitive<FlashParams, infer_flash, evaluate_flash>(
                                "flash_attention", Kind::extern_call, "ttto", 2)
-                               .requiring<require_flash>();
+                               .requiring<require_flash>()
+                               .vjp("ScaledDotProductFlashAttentionForCpuBackward0",
+                                    wrt_all({0, 1, 2}, kOperands | kResults,
+                                            [](const Vjp& v, const FlashParams& p) {
+                                              return flash_gradients(v, p.is_causal, p.scale);
+                                            }),
+                                    wrt(3, kOperands, [](const Vjp& v, const FlashParams& p) {
+                                      return mask_gradient(v, p.is_causal, p.scale);
+                                    }));
 const Registered flash_backward_p =
     ops::plain_primitive<FlashParams, infer_flash_backward, evaluate_flash_backward>(
         "flash_attention_backward", Kind::extern_call, "tttttto", 3)
-        .requiring<require_flash_backward>();
+        .requiring<require_flash_backward>()
+        .vjp("ScaledDotProductFlashAttentionForCpuBackwardBackward0",
+             wrt_all({0, 1, 2, 3, 6}, kOperands | saves::in(6),
+                     [](const Vjp& v, const FlashParams& p) {
+                       return flash_second(v, p.is_causal, p.scale);
+                     }));
 
 // ---- checks
 
@@ -272,32 +293,30 @@ struct SecondGradient {
   }
 };
 
-constexpr auto flash_second = [](const Vjp& v, bool is_causal, const OptFloat& given) {
+Tensors flash_second(const Vjp& v, bool is_causal, const OptFloat& given) {
   Tensor q = v.in(1), k = v.in(2);
   double scale = ops::attention_scale(q, given);
   Tensor weights = ops::attention_weights(q, k, v.in(6), is_causal, scale);
   return SecondGradient{v.in(0), q, k, v.in(3), weights, scale}.of(v.grad(0), v.grad(1), v.grad(2));
-};
+}
 
-constexpr auto flash_gradients = [](const Vjp& v, bool is_causal, const OptFloat& scale) {
+Tensors flash_gradients(const Vjp& v, bool is_causal, const OptFloat& scale) {
   if (v.grad(1).defined()) {
     fail(ErrorKind::not_implemented,
          "the logsumexp that attention returns has no gradient; compute it with logsumexp");
   }
   auto [dq, dk, dv] = flash_attention_backward(v.grad(0), v.in(0), v.in(1), v.in(2), v.out(0),
                                                v.out(1), v.in(3), is_causal, scale);
-  return Tensors{dq, dk, dv};
-};
+  return {dq, dk, dv};
+}
 
 // Has the size of the scores anyway, so it may as well be made of them.
-constexpr auto mask_gradient = [](const Vjp& v, bool is_causal, const OptFloat& scale) {
+Tensor mask_gradient(const Vjp& v, bool is_causal, const OptFloat& scale) {
   Tensor q = v.in(0);
   Tensor weights =
       ops::attention_weights(q, v.in(1), v.in(3), is_causal, ops::attention_scale(q, scale));
   return softmax_backward(outer_product(v.grad(0), v.in(2)), weights, -1);
-};
-
-constexpr Saves kOperands = saves::in(0) | saves::in(1) | saves::in(2) | saves::in(3);
+}
 
 const auto flash_entry =
     define(flash_attention, "Attention in one pass, with the logarithm of each softmax's sum.",
@@ -310,8 +329,14 @@ const auto flash_entry =
              return std::tuple<Tensor, Tensor>(out, sums);
            })
         .vjp("ScaledDotProductFlashAttentionForCpuBackward0",
-             wrt_all({0, 1, 2}, kOperands | saves::out(0) | saves::out(1), flash_gradients),
-             wrt(3, kOperands, mask_gradient))
+             wrt_all({0, 1, 2}, kOperands | kResults,
+                     [](const Vjp& v, bool is_causal, const OptFloat& scale) {
+                       return flash_gradients(v, is_causal, scale);
+                     }),
+             wrt(3, kOperands,
+                 [](const Vjp& v, bool is_causal, const OptFloat& scale) {
+                   return mask_gradient(v, is_causal, scale);
+                 }))
         .samples([] {
           Tensor q = sample({2, 2, 3}, -1, 1), kv = sample({2, 3, 3}, -1, 1);
           return Samples{{{q, kv, kv}, "logsumexp has no gradient", false, false}};
@@ -332,9 +357,10 @@ const auto flash_backward_entry =
              return std::tuple<Tensor, Tensor, Tensor>(dq, dk, dv);
            })
         .vjp("ScaledDotProductFlashAttentionForCpuBackwardBackward0",
-             wrt_all({0, 1, 2, 3, 6},
-                     saves::in(0) | saves::in(1) | saves::in(2) | saves::in(3) | saves::in(6),
-                     flash_second))
+             wrt_all({0, 1, 2, 3, 6}, kOperands | saves::in(6),
+                     [](const Vjp& v, bool is_causal, const OptFloat& scale) {
+                       return flash_second(v, is_causal, scale);
+                     }))
         .samples([] {
           Tensor q = sample({2, 2, 3}, -1, 1), kv = sample({2, 3, 3}, -1, 1);
           auto [out, sums] = flash_attention(q, kv, kv);

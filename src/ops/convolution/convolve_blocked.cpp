@@ -122,27 +122,7 @@ Tensor dense(const Operand& operand) {
   return operand->defined() ? kernels::as_contiguous(*operand) : Tensor();
 }
 
-const Registered forward_p =
-    plain_primitive<BlockedConvParams, infer<infer_convolve>,
-                    [](Operands in, const BlockedConvParams& p, Tensor* out) {
-                      run(ConvDirection::forward,
-                          {dense(in[0]), dense(in[1]), dense(in[2]), out[0]}, p.conv);
-                    }>("convolve_blocked", Kind::convolve, "tto")
-        .requiring<require<infer_convolve, require_convolve>>();
-const Registered input_p =
-    plain_primitive<BlockedConvParams, infer<infer_convolve_input>,
-                    [](Operands in, const BlockedConvParams& p, Tensor* out) {
-                      run(ConvDirection::input, {out[0], dense(in[1]), dense(in[2]), dense(in[0])},
-                          p.conv);
-                    }>("convolve_input_blocked", Kind::convolve, "tto")
-        .requiring<require<infer_convolve_input, require_convolve_input>>();
-const Registered weight_p =
-    plain_primitive<BlockedConvParams, infer<infer_convolve_weight>,
-                    [](Operands in, const BlockedConvParams& p, Tensor* out) {
-                      run(ConvDirection::weight, {dense(in[1]), out[0], {}, dense(in[0])}, p.conv);
-                    }>("convolve_weight_blocked", Kind::convolve, "tt")
-        .requiring<require<infer_convolve_weight, require_convolve_weight>>();
-
+Tensor unblocked(const Tensor& image);
 const Registered block_p =
     plain_primitive<NoParams,
                     [](Operands in, const NoParams&, Meta* out) {
@@ -153,7 +133,9 @@ const Registered block_p =
                     }>("block_channels", Kind::extern_call, "t")
         .requiring<[](Operands in, const NoParams&) {
           demand(can_have_blocks(in[0]->sizes()), "block_channels", "whole blocks of channels");
-        }>();
+        }>()
+        .vjp("BlockChannelsBackward0",
+             wrt(0, saves::nothing, [](const Vjp& v) { return unblocked(v.grad()); }));
 const Registered unblock_p =
     plain_primitive<NoParams,
                     [](Operands in, const NoParams&, Meta* out) {
@@ -164,7 +146,83 @@ const Registered unblock_p =
                     }>("unblock_channels", Kind::extern_call, "t")
         .requiring<[](Operands in, const NoParams&) {
           demand(has_blocks(in[0]->sizes()), "unblock_channels", "blocks of channels");
-        }>();
+        }>()
+        .vjp("UnblockChannelsBackward0",
+             wrt(0, saves::nothing, [](const Vjp& v) { return block_p(v.grad()); }));
+Tensor unblocked(const Tensor& image) { return unblock_p(image); }
+
+// ---- gradients: those of the convolve kind, with each image in the form that it had
+
+BlockedConvParams as_image(const BlockedConvParams& p, const Dims& sizes) {
+  return {resized(p.conv, plain_sizes(sizes, p.conv)), is_blocked(sizes, p.conv)};
+}
+BlockedConvParams as_weight(const BlockedConvParams& p, const Dims& sizes) {
+  return {resized(p.conv, sizes), false};
+}
+Tensor blocked_forward(const BlockedConvParams& p, const Tensor& x, const Tensor& w);
+Tensor blocked_input(const BlockedConvParams& p, const Tensor& y, const Tensor& w);
+Tensor blocked_weight(const BlockedConvParams& p, const Tensor& y, const Tensor& x);
+constexpr auto of_bias = wrt(2, saves::nothing, [](const Vjp& v, const BlockedConvParams& p) {
+  return channel_sum(p.blocked ? unblocked(v.grad()) : v.grad());
+});
+
+const Registered forward_p =
+    plain_primitive<BlockedConvParams, infer<infer_convolve>,
+                    [](Operands in, const BlockedConvParams& p, Tensor* out) {
+                      run(ConvDirection::forward,
+                          {dense(in[0]), dense(in[1]), dense(in[2]), out[0]}, p.conv);
+                    }>("convolve_blocked", Kind::convolve, "tto")
+        .requiring<require<infer_convolve, require_convolve>>()
+        .vjp("ConvolutionBackward0",
+             wrt(0, saves::in(1) | saves::shape(0),
+                 [](const Vjp& v, const BlockedConvParams& p) {
+                   return blocked_input(as_image(p, v.sizes(0)), v.grad(), v.in(1));
+                 }),
+             wrt(1, saves::in(0) | saves::shape(1),
+                 [](const Vjp& v, const BlockedConvParams& p) {
+                   return blocked_weight(as_weight(p, v.sizes(1)), v.grad(), v.in(0));
+                 }),
+             of_bias);
+const Registered input_p =
+    plain_primitive<BlockedConvParams, infer<infer_convolve_input>,
+                    [](Operands in, const BlockedConvParams& p, Tensor* out) {
+                      run(ConvDirection::input, {out[0], dense(in[1]), dense(in[2]), dense(in[0])},
+                          p.conv);
+                    }>("convolve_input_blocked", Kind::convolve, "tto")
+        .requiring<require<infer_convolve_input, require_convolve_input>>()
+        .vjp("ConvolutionBackward0",
+             wrt(0, saves::in(1) | saves::shape(0),
+                 [](const Vjp& v, const BlockedConvParams& p) {
+                   return blocked_forward(as_image(p, v.sizes(0)), v.grad(), v.in(1));
+                 }),
+             wrt(1, saves::in(0) | saves::shape(1),
+                 [](const Vjp& v, const BlockedConvParams& p) {
+                   return blocked_weight(as_weight(p, v.sizes(1)), v.in(0), v.grad());
+                 }),
+             of_bias);
+const Registered weight_p =
+    plain_primitive<BlockedConvParams, infer<infer_convolve_weight>,
+                    [](Operands in, const BlockedConvParams& p, Tensor* out) {
+                      run(ConvDirection::weight, {dense(in[1]), out[0], {}, dense(in[0])}, p.conv);
+                    }>("convolve_weight_blocked", Kind::convolve, "tt")
+        .requiring<require<infer_convolve_weight, require_convolve_weight>>()
+        .vjp("ConvolutionBackwardBackward0",
+             wrt(0, saves::in(1) | saves::shape(0),
+                 [](const Vjp& v, const BlockedConvParams& p) {
+                   return blocked_forward(as_image(p, v.sizes(0)), v.in(1), v.grad());
+                 }),
+             wrt(1, saves::in(0) | saves::shape(1), [](const Vjp& v, const BlockedConvParams& p) {
+               return blocked_input(as_image(p, v.sizes(1)), v.in(0), v.grad());
+             }));
+Tensor blocked_forward(const BlockedConvParams& p, const Tensor& x, const Tensor& w) {
+  return forward_p.with(p, x, w, Tensor());
+}
+Tensor blocked_input(const BlockedConvParams& p, const Tensor& y, const Tensor& w) {
+  return input_p.with(p, y, w, Tensor());
+}
+Tensor blocked_weight(const BlockedConvParams& p, const Tensor& y, const Tensor& x) {
+  return weight_p.with(p, y, x);
+}
 
 }  // namespace
 

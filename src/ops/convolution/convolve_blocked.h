@@ -1,6 +1,6 @@
 // Convolutions for compiled graphs that keep images as oneDNN has them: in blocks of eight
 // channels, [batch, channels / 8, spatial, 8], an ordinary contiguous tensor. The bits are those of
-// the convolve kind. Nothing here has a gradient: graphs are differentiated before.
+// the convolve kind.
 #pragma once
 
 #include "ops/convolution/convolve_kind.h"

@@ -164,6 +164,8 @@ void evaluate_weight(Operands inputs, const ConvParams& p, Tensor* out) {
   });
 }
 
+}  // namespace
+
 // ---- gradients
 
 ConvParams resized(const ConvParams& p, const Dims& sizes) {
@@ -172,11 +174,15 @@ ConvParams resized(const ConvParams& p, const Dims& sizes) {
   return result;
 }
 
-Tensor channel_sum(const Vjp& v) {
+Tensor channel_sum(const Tensor& grad) {
   Dims all_but_channels{0};
-  for (int64_t i = 2; i < v.grad().dim(); i++) all_but_channels.push_back(i);
-  return sum(v.grad(), all_but_channels);
+  for (int64_t i = 2; i < grad.dim(); i++) all_but_channels.push_back(i);
+  return sum(grad, all_but_channels);
 }
+
+namespace {
+
+constexpr auto of_bias = wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v.grad()); });
 
 const Registered forward_p =
     plain_primitive<ConvParams, infer_convolve, evaluate_forward>("convolve", Kind::convolve, "tto")
@@ -190,7 +196,7 @@ const Registered forward_p =
                  [](const Vjp& v, const ConvParams& p) {
                    return convolve_weight(resized(p, v.sizes(1)), v.grad(), v.in(0));
                  }),
-             wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
+             of_bias);
 const Registered input_p =
     plain_primitive<ConvParams, infer_convolve_input, evaluate_input>("convolve_input",
                                                                       Kind::convolve, "tto")
@@ -204,7 +210,7 @@ const Registered input_p =
                  [](const Vjp& v, const ConvParams& p) {
                    return convolve_weight(resized(p, v.sizes(1)), v.in(0), v.grad());
                  }),
-             wrt(2, saves::nothing, [](const Vjp& v) { return channel_sum(v); }));
+             of_bias);
 const Registered weight_p =
     plain_primitive<ConvParams, infer_convolve_weight, evaluate_weight>("convolve_weight",
                                                                         Kind::convolve, "tt")

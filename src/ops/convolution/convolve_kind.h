@@ -31,6 +31,9 @@ void infer_convolve_weight(ir::Operands inputs, const ConvParams& p, ir::Meta* o
 void require_convolve(ir::Operands inputs, const ConvParams& p);
 void require_convolve_input(ir::Operands inputs, const ConvParams& p);
 void require_convolve_weight(ir::Operands inputs, const ConvParams& p);
+// The same convolution with a result of these sizes, and the gradient of a bias: for rules.
+ConvParams resized(const ConvParams& p, const Dims& sizes);
+Tensor channel_sum(const Tensor& grad);
 kernels::ConvGeometry geometry(const Dims& x, const Dims& w, const Dims& y, const ConvParams& p);
 
 }  // namespace fg::ops

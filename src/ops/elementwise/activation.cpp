@@ -84,7 +84,9 @@ const Registered hardtanh_p =
     elementwise<Types::numeric, 1, Range>("hardtanh", [](auto x, const Range& p) FG_INLINED {
       auto low = number(x, p.min), high = number(x, p.max);
       return ir::select(x < low, low, ir::select(x > high, high, x));
-    });
+    }).vjp("HardtanhBackward0", wrt(0, saves::in(0), [](const Vjp& v, const Range& p) {
+             return hardtanh_backward(v.grad(), v.in(0), p.min, p.max);
+           }));
 const Registered hardtanh_backward_p =
     elementwise<Types::floating_only, 2, Range>("hardtanh_backward",
                                                 [](auto grad, auto x, const Range& p) FG_INLINED {

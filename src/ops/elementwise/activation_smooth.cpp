@@ -27,27 +27,6 @@ Samples grads_and_values() { return {{{sample({5}), sample({5})}}}; }
 constexpr double kRootHalf = 0.7071067811865476, kRootTwoOverPi = 0.7978845608028654,
                  kCubic = 0.044715;
 
-const Registered gelu_p = elementwise<Types::floating_only, 1>(
-    "gelu", [](auto x) FG_INLINED { return x * 0.5 * (1 + ir::erf(x * kRootHalf)); });
-const Registered gelu_backward_p =
-    elementwise<Types::floating_only, 2>("gelu_backward", [](auto grad, auto x) FG_INLINED {
-      auto below = 0.5 * (1 + ir::erf(x * kRootHalf));
-      auto density = ir::exp(x * x * -0.5) * (0.5 * kRootTwoOverPi);
-      return grad * (below + x * density);
-    });
-const Registered gelu_tanh_p =
-    elementwise<Types::floating_only, 1>("gelu_tanh", [](auto x) FG_INLINED {
-      auto inner = kRootTwoOverPi * (x + kCubic * (x * x * x));
-      return 0.5 * x * (1 + ir::tanh(inner));
-    });
-const Registered gelu_tanh_backward_p =
-    elementwise<Types::floating_only, 2>("gelu_tanh_backward", [](auto grad, auto x) FG_INLINED {
-      auto square = x * x;
-      auto t = ir::tanh(kRootTwoOverPi * (x + kCubic * (square * x)));
-      auto inner_slope = kRootTwoOverPi * (1 + 3 * kCubic * square);
-      return grad * (0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * inner_slope));
-    });
-
 // The second derivatives.
 Tensor gelu_bend(const Tensor& x) {
   Tensor square = x * x;
@@ -60,6 +39,45 @@ Tensor gelu_tanh_bend(const Tensor& x) {
   Tensor rest = 1 - t * t;
   return rest * (slope + x * 0.5 * (bend - t * slope * slope * 2));
 }
+Tensor gelu_second(const Vjp& v, const std::string& approximate) {
+  Tensor bend = approximate == "tanh" ? gelu_tanh_bend(v.in(1)) : gelu_bend(v.in(1));
+  return v.grad() * v.in(0) * bend;
+}
+
+// Rules of the primitives, one per approximation.
+template <Text approximate>
+constexpr auto gelu_rule = wrt(0, saves::in(0), [](const Vjp& v) {
+  return gelu_backward(v.grad(), v.in(0), approximate.chars);
+});
+template <Text approximate>
+constexpr auto gelu_grad_rule = wrt(0, saves::in(1), [](const Vjp& v) {
+  return gelu_backward(v.grad(), v.in(1), approximate.chars);
+});
+template <Text approximate>
+constexpr auto gelu_bend_rule = wrt(1, saves::in(0) | saves::in(1),
+                                    [](const Vjp& v) { return gelu_second(v, approximate.chars); });
+
+const Registered gelu_p = elementwise<Types::floating_only, 1>("gelu", [](auto x) FG_INLINED {
+                            return x * 0.5 * (1 + ir::erf(x * kRootHalf));
+                          }).vjp("GeluBackward0", gelu_rule<"none">);
+const Registered gelu_backward_p =
+    elementwise<Types::floating_only, 2>("gelu_backward", [](auto grad, auto x) FG_INLINED {
+      auto below = 0.5 * (1 + ir::erf(x * kRootHalf));
+      auto density = ir::exp(x * x * -0.5) * (0.5 * kRootTwoOverPi);
+      return grad * (below + x * density);
+    }).vjp("GeluBackwardBackward0", gelu_grad_rule<"none">, gelu_bend_rule<"none">);
+const Registered gelu_tanh_p =
+    elementwise<Types::floating_only, 1>("gelu_tanh", [](auto x) FG_INLINED {
+      auto inner = kRootTwoOverPi * (x + kCubic * (x * x * x));
+      return 0.5 * x * (1 + ir::tanh(inner));
+    }).vjp("GeluBackward0", gelu_rule<"tanh">);
+const Registered gelu_tanh_backward_p =
+    elementwise<Types::floating_only, 2>("gelu_tanh_backward", [](auto grad, auto x) FG_INLINED {
+      auto square = x * x;
+      auto t = ir::tanh(kRootTwoOverPi * (x + kCubic * (square * x)));
+      auto inner_slope = kRootTwoOverPi * (1 + 3 * kCubic * square);
+      return grad * (0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * inner_slope));
+    }).vjp("GeluBackwardBackward0", gelu_grad_rule<"tanh">, gelu_bend_rule<"tanh">);
 
 bool is_tanh(const char* who, const std::string& approximate) {
   if (approximate != "none" && approximate != "tanh") {
@@ -95,9 +113,7 @@ const auto gelu_backward_entry =
                  }),
              wrt(1, saves::in(0) | saves::in(1),
                  [](const Vjp& v, const std::string& approximate) {
-                   Tensor bend =
-                       approximate == "tanh" ? gelu_tanh_bend(v.in(1)) : gelu_bend(v.in(1));
-                   return v.grad() * v.in(0) * bend;
+                   return gelu_second(v, approximate);
                  }))
         .samples([] {
           return Samples{{{sample({5}), sample({5})}},

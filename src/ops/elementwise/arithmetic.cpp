@@ -18,17 +18,26 @@ struct Alpha {
   bool operator==(const Alpha&) const = default;
 };
 
+Tensor scaled(const Tensor& grad, const Scalar& alpha) {
+  return alpha.equal(1) ? grad : grad * Tensor(alpha);
+}
+
 const Registered add_p =
     elementwise<Types::all, 2>("add", [](auto a, auto b) FG_INLINED { return a + b; })
         .vjp("AddBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 const Registered add_scaled_p =
-    elementwise<Types::all, 2, Alpha>("add_scaled", [](auto a, auto b, const Alpha& p) FG_INLINED {
-      return if_float(
-          [](const auto& a, const auto& b, const auto& k) FG_INLINED { return mad(b, k, a); },
-          [](const auto& a, const auto& b, const auto& k) FG_INLINED { return b * k + a; }, a, b,
-          number(b, p.alpha));
-    });
+    elementwise<Types::all, 2, Alpha>(
+        "add_scaled",
+        [](auto a, auto b, const Alpha& p) FG_INLINED {
+          return if_float(
+              [](const auto& a, const auto& b, const auto& k) FG_INLINED { return mad(b, k, a); },
+              [](const auto& a, const auto& b, const auto& k) FG_INLINED { return b * k + a; }, a,
+              b, number(b, p.alpha));
+        })
+        .vjp("AddBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
+             wrt(1, saves::nothing,
+                 [](const Vjp& v, const Alpha& p) { return scaled(v.grad(), p.alpha); }));
 const Registered sub_p =
     elementwise<Types::numeric, 2>("sub", [](auto a, auto b) FG_INLINED { return a - b; })
         .vjp("SubBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
@@ -67,10 +76,6 @@ Tensor subtract(const char* who, const Tensor& self, const Tensor& other, const 
   if (alpha.dtype() != kBool && alpha.equal(1)) return sub_p(self, other);
   check_alpha(who, self, other, alpha);
   return add_scaled_p.with({ops::negative(alpha)}, self, other);
-}
-
-Tensor scaled(const Tensor& grad, const Scalar& alpha) {
-  return alpha.equal(1) ? grad : grad * Tensor(alpha);
 }
 
 Samples pairs() {

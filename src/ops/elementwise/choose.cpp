@@ -17,8 +17,14 @@ using namespace ops::entry;
 
 namespace {
 
-const Registered where_p = ops::masked_elementwise<Types::all, 3>(
-    "where", [](auto mask, auto a, auto b) FG_INLINED { return ir::select(mask, a, b); });
+constexpr auto of_chosen =
+    wrt(1, saves::in(0), [](const Vjp& v) { return where(v.in(0), v.grad(), 0); });
+constexpr auto of_other =
+    wrt(2, saves::in(0), [](const Vjp& v) { return where(v.in(0), 0, v.grad()); });
+const Registered where_p =
+    ops::masked_elementwise<Types::all, 3>("where", [](auto mask, auto a, auto b) FG_INLINED {
+      return ir::select(mask, a, b);
+    }).vjp("WhereBackward0", of_chosen, of_other);
 
 // A number takes the dtype of the result: integers must hold it, floats may become infinite.
 void check_numbers(const Tensor& self, const Tensor& other) {
@@ -42,9 +48,7 @@ const auto where_entry =
              check_numbers(self, other);
              return where_p(condition, self, other);
            })
-        .vjp("WhereBackward0",
-             wrt(1, saves::in(0), [](const Vjp& v) { return where(v.in(0), v.grad(), 0); }),
-             wrt(2, saves::in(0), [](const Vjp& v) { return where(v.in(0), 0, v.grad()); }))
+        .vjp("WhereBackward0", of_chosen, of_other)
         .out()
         .samples([] {
           return Samples{{{sample_mask({2, 3}), sample({2, 3}), sample({3})}},
@@ -104,12 +108,18 @@ const bool fill_route = ops::reroute(masked_fill, masked_fill_number, number_for
 
 // ---- lerp, from whichever end is nearer, so that weight 1 gives the end exactly
 
+constexpr auto of_start = wrt(0, saves::in(2), [](const Vjp& v) {
+  return v.grad() * (1 - ops::without_number(v.in(2), v.grad().dtype()));
+});
+constexpr auto of_end = wrt(1, saves::in(2), [](const Vjp& v) { return v.grad() * v.in(2); });
+constexpr auto of_weight = wrt(2, saves::in(0) | saves::in(1),
+                               [](const Vjp& v) { return v.grad() * (v.in(1) - v.in(0)); });
 const Registered lerp_p =
     elementwise<Types::floating_only, 3>("lerp", [](auto start, auto end, auto weight) FG_INLINED {
       auto near = ir::float_abs(weight) < 0.5;
       auto way = ir::select(near, weight, weight - 1), base = ir::select(near, start, end);
       return mad(way, end - start, base);
-    });
+    }).vjp("LerpBackward1", of_start, of_end, of_weight);
 
 Tensor between(const Tensor& self, const Tensor& end, const Tensor& weight) {
   for (const Tensor* other : {&end, &weight}) {
@@ -123,22 +133,17 @@ Tensor between(const Tensor& self, const Tensor& end, const Tensor& weight) {
 }
 
 constexpr Function<"lerp.Scalar(Tensor self, Tensor end, Scalar weight) -> Tensor"> lerp_number;
-const auto lerp_entry =
-    define(lerp, "Self + weight * (end - self).",
-           [](const Tensor& self, const Tensor& end, const Tensor& weight) {
-             return between(self, end, weight);
-           })
-        .vjp("LerpBackward1",
-             wrt(0, saves::in(2), [](const Vjp& v) { return v.grad() * (1 - v.in(2)); }),
-             wrt(1, saves::in(2), [](const Vjp& v) { return v.grad() * v.in(2); }),
-             wrt(2, saves::in(0) | saves::in(1),
-                 [](const Vjp& v) { return v.grad() * (v.in(1) - v.in(0)); }))
-        .inplace()
-        .out()
-        .samples([] {
-          return Samples{{{sample({2, 3}), sample({3}), sample({2, 1}, 0, 1)}},
-                         {{sample({3}), sample({3}), Scalar(0.25)}, "number"}};
-        });
+const auto lerp_entry = define(lerp, "Self + weight * (end - self).",
+                               [](const Tensor& self, const Tensor& end, const Tensor& weight) {
+                                 return between(self, end, weight);
+                               })
+                            .vjp("LerpBackward1", of_start, of_end, of_weight)
+                            .inplace()
+                            .out()
+                            .samples([] {
+                              return Samples{{{sample({2, 3}), sample({3}), sample({2, 1}, 0, 1)}},
+                                             {{sample({3}), sample({3}), Scalar(0.25)}, "number"}};
+                            });
 const auto lerp_number_entry =
     define(lerp_number, "Self + weight * (end - self) with a number as weight.",
            [](const Tensor& self, const Tensor& end, const Scalar& weight) {

@@ -17,16 +17,40 @@ using Rounding = std::optional<std::string>;
 
 namespace {
 
-const Registered div_p =
-    elementwise<Types::floating, 2>("div", [](auto a, auto b) FG_INLINED { return a / b; });
-const Registered trunc_div_p = elementwise<Types::numeric, 2>(
-    "trunc_div", [](auto a, auto b) FG_INLINED { return ir::trunc_div(a, b); });
-const Registered floor_div_p = elementwise<Types::numeric, 2>(
-    "floor_div", [](auto a, auto b) FG_INLINED { return ir::floor_div(a, b); });
-const Registered fmod_p = elementwise<Types::numeric, 2>(
-    "fmod", [](auto a, auto b) FG_INLINED { return ir::fmod(a, b); });
-const Registered remainder_p = elementwise<Types::numeric, 2>(
-    "remainder", [](auto a, auto b) FG_INLINED { return ir::remainder(a, b); });
+// Rules of the primitives and of the functions that are these but for their checks.
+constexpr auto of_dividend = wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() / v.in(1); });
+constexpr auto of_divisor = wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
+  return -v.grad() * ((v.in(0) / v.in(1)) / v.in(1));
+});
+constexpr auto zeros_of = [](const Vjp& v) { return zeros_like(v.grad()); };
+constexpr auto of_rounded_dividend = wrt(0, saves::nothing, zeros_of);
+constexpr auto of_rounded_divisor = wrt(1, saves::nothing, zeros_of);
+constexpr auto of_rest = wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); });
+constexpr auto of_floor_rest = wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
+  return -v.grad() * div(v.in(0), v.in(1), "floor");
+});
+constexpr auto of_trunc_rest = wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
+  return -v.grad() * div(v.in(0), v.in(1), "trunc");
+});
+
+const Registered div_p = elementwise<Types::floating, 2>("div", [](auto a, auto b) FG_INLINED {
+                           return a / b;
+                         }).vjp("DivBackward0", of_dividend, of_divisor);
+const Registered trunc_div_p =
+    elementwise<Types::numeric, 2>("trunc_div", [](auto a, auto b) FG_INLINED {
+      return ir::trunc_div(a, b);
+    }).vjp("DivBackward2", of_rounded_dividend, of_rounded_divisor);
+const Registered floor_div_p =
+    elementwise<Types::numeric, 2>("floor_div", [](auto a, auto b) FG_INLINED {
+      return ir::floor_div(a, b);
+    }).vjp("DivBackward2", of_rounded_dividend, of_rounded_divisor);
+const Registered fmod_p = elementwise<Types::numeric, 2>("fmod", [](auto a, auto b) FG_INLINED {
+                            return ir::fmod(a, b);
+                          }).vjp("FmodBackward1", of_rest, of_trunc_rest);
+const Registered remainder_p =
+    elementwise<Types::numeric, 2>("remainder", [](auto a, auto b) FG_INLINED {
+      return ir::remainder(a, b);
+    }).vjp("RemainderBackward1", of_rest, of_floor_rest);
 
 void refuse_zero(const char* who, const Tensor& other) {
   Tensor divisors = kernels::as_contiguous(other);
@@ -68,9 +92,7 @@ const auto div_entry =
     define(
         entries::div, "Divides self by other; rounding_mode is None, 'trunc' or 'floor'.",
         [](const Tensor& self, const Tensor& other, const Rounding&) { return div_p(self, other); })
-        .vjp("DivBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() / v.in(1); }),
-             wrt(1, saves::in(0) | saves::in(1),
-                 [](const Vjp& v) { return -v.grad() * ((v.in(0) / v.in(1)) / v.in(1)); }))
+        .vjp("DivBackward0", of_dividend, of_divisor)
         .inplace()
         .out()
         .samples([] {
@@ -93,9 +115,7 @@ const auto rounded_div_entry =
              Tensor by = divisor("div", self, other);
              return *mode == "trunc" ? trunc_div_p(self, by) : floor_div_p(self, by);
            })
-        .vjp("DivBackward2",
-             wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }),
-             wrt(1, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }))
+        .vjp("DivBackward2", of_rounded_dividend, of_rounded_divisor)
         .inplace()
         .out()
         .samples([] {
@@ -141,9 +161,7 @@ constexpr Function<"fmod.Scalar(Tensor self, Scalar other) -> Tensor"> fmod_numb
 const auto remainder_entry =
     define(entries::remainder, "The rest of a division that rounds down: it has the sign of other.",
            [](const Tensor& self, const Tensor& other) { return remainder_of(self, other); })
-        .vjp("RemainderBackward1", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
-             wrt(1, saves::in(0) | saves::in(1),
-                 [](const Vjp& v) { return -v.grad() * div(v.in(0), v.in(1), "floor"); }))
+        .vjp("RemainderBackward1", of_rest, of_floor_rest)
         .inplace()
         .out()
         .samples(whole_pairs);
@@ -151,9 +169,7 @@ const auto fmod_entry =
     define(entries::fmod,
            "The rest of a division that rounds towards zero: it has the sign of self.",
            [](const Tensor& self, const Tensor& other) { return fmod_of(self, other); })
-        .vjp("FmodBackward1", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
-             wrt(1, saves::in(0) | saves::in(1),
-                 [](const Vjp& v) { return -v.grad() * div(v.in(0), v.in(1), "trunc"); }))
+        .vjp("FmodBackward1", of_rest, of_trunc_rest)
         .inplace()
         .out()
         .samples(whole_pairs);
@@ -164,14 +180,14 @@ const auto remainder_number_entry =
     define(
         remainder_number, "The rest of a division by a number that rounds down.",
         [](const Tensor& self, const Scalar& other) { return remainder_of(self, Tensor(other)); })
-        .vjp("RemainderBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }))
+        .vjp("RemainderBackward0", of_rest)
         .inplace()
         .out()
         .samples(with_numbers);
 const auto fmod_number_entry =
     define(fmod_number, "The rest of a division by a number that rounds towards zero.",
            [](const Tensor& self, const Scalar& other) { return fmod_of(self, Tensor(other)); })
-        .vjp("FmodBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }))
+        .vjp("FmodBackward0", of_rest)
         .inplace()
         .out()
         .samples(with_numbers);

@@ -127,6 +127,8 @@ ir::Primitive<P> make_elementwise(const char* name, F, ElementwiseOptions option
   primitive.evaluate = E::evaluate;
   primitive.formula = E::formula;
   primitive.input_dtype = E::input_dtype;
+  if (options.bool_result) primitive.no_gradient = "its results are bools";
+  if (!computes_in(types, DType::f32)) primitive.no_gradient = "its results are integers";
   return primitive;
 }
 

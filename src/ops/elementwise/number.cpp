@@ -22,7 +22,8 @@ ir::Primitive<ir::NoParams> float_primitive(const char* name, const char* operan
                            double a = inputs[0]->item().to_double(), b = 0;
                            if (inputs.size() == 2) b = inputs[1]->item().to_double();
                            *out[0].data_ptr<double>() = compute(a, b);
-                         }>(name, ir::Kind::extern_call, operands);
+                         }>(name, ir::Kind::extern_call, operands)
+      .without_gradient("it computes numbers of Python, which have none");
 }
 
 double divide(double a, double b) {

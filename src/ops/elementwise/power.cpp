@@ -32,13 +32,39 @@ FG_INLINE V integer_power(const V& base, const V& exponent) {
   return select(exponent < 0, inverse, result);
 }
 
-const Registered pow_p = elementwise<Types::numeric, 2>("pow", [](auto a, auto b) FG_INLINED {
-  return if_float([](const auto& a, const auto& b) FG_INLINED { return ir::pow(a, b); },
-                  [](const auto& a, const auto& b) FG_INLINED { return integer_power(a, b); }, a,
-                  b);
+constexpr auto of_base = wrt(0, saves::in(0) | saves::in(1), [](const Vjp& v) {
+  Tensor exponent = ops::without_number(v.in(1), v.grad().dtype());
+  if (exponent.dtype() == kBool) exponent = to(exponent, v.grad().dtype());
+  Tensor slope = exponent * pow(v.in(0), exponent - 1);
+  return where(exponent == 0, 0.0, v.grad() * slope);
 });
-const Registered cube_p =
-    elementwise<Types::floating_only, 1>("cube", [](auto x) FG_INLINED { return x * x * x; });
+constexpr auto of_exponent = wrt(1, saves::in(0) | saves::in(1) | saves::out(), [](const Vjp& v) {
+  Tensor self = ops::without_number(v.in(0), v.grad().dtype());
+  Tensor vanishes = logical_and(self == 0, v.in(1) >= 0);
+  return v.grad() * where(vanishes, 0.0, v.out() * log(self));
+});
+const Registered pow_p =
+    elementwise<Types::numeric, 2>("pow", [](auto a, auto b) FG_INLINED {
+      return if_float([](const auto& a, const auto& b) FG_INLINED { return ir::pow(a, b); },
+                      [](const auto& a, const auto& b) FG_INLINED { return integer_power(a, b); },
+                      a, b);
+    }).vjp("PowBackward1", of_base, of_exponent);
+
+Scalar one_less(const Scalar& exponent) {
+  if (exponent.is_floating()) return Scalar(exponent.to_double() - 1);
+  return Scalar(static_cast<int64_t>(static_cast<uint64_t>(exponent.to_int()) - 1));  // may wrap
+}
+Tensor power_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
+  if (exponent.equal(0)) return zeros_like(grad);
+  if (exponent.equal(1)) return grad;
+  if (exponent.equal(2)) return grad * (self * 2);
+  return grad * (pow(self, Tensor(one_less(exponent))) * Tensor(exponent));
+}
+const Registered cube_p = elementwise<Types::floating_only, 1>("cube", [](auto x) FG_INLINED {
+                            return x * x * x;
+                          }).vjp("PowBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
+                                   return power_gradient(v.grad(), v.in(0), 3);
+                                 }));
 // power() of floats whose exponent is known only when it runs.
 struct Exponent {
   Scalar exponent;
@@ -55,7 +81,10 @@ const Registered any_power_p = [] {
         return ir::pow(x, number(x, p.exponent));
       });
   primitive.formula = nullptr;  // there is none before the exponent is known
-  return primitive;
+  return std::move(primitive).vjp("PowBackward0",
+                                  wrt(0, saves::in(0), [](const Vjp& v, const Exponent& p) {
+                                    return power_gradient(v.grad(), v.in(0), p.exponent);
+                                  }));
 }();
 
 Tensor power(const Tensor& self, const Scalar& exponent) {
@@ -83,37 +112,13 @@ Tensor power(const Tensor& self, const Scalar& exponent) {
   return pow_p(self, Tensor(exponent));
 }
 
-Scalar one_less(const Scalar& exponent) {
-  if (exponent.is_floating()) return Scalar(exponent.to_double() - 1);
-  return Scalar(static_cast<int64_t>(static_cast<uint64_t>(exponent.to_int()) - 1));  // may wrap
-}
-Tensor power_gradient(const Tensor& grad, const Tensor& self, const Scalar& exponent) {
-  if (exponent.equal(0)) return zeros_like(grad);
-  if (exponent.equal(1)) return grad;
-  if (exponent.equal(2)) return grad * (self * 2);
-  return grad * (pow(self, Tensor(one_less(exponent))) * Tensor(exponent));
-}
-
 constexpr Function<"pow.Tensor_Scalar(Tensor self, Scalar exponent) -> Tensor"> pow_number;
 constexpr Function<"pow.Scalar(Scalar self, Tensor exponent) -> Tensor"> number_pow;
 
 const auto pow_entry =
     define(entries::pow, "Self to the power exponent.",
            [](const Tensor& self, const Tensor& exponent) { return pow_p(self, exponent); })
-        .vjp("PowBackward1",
-             wrt(0, saves::in(0) | saves::in(1),
-                 [](const Vjp& v) {
-                   Tensor exponent = v.in(1);
-                   if (exponent.dtype() == kBool) exponent = to(exponent, v.grad().dtype());
-                   Tensor slope = exponent * pow(v.in(0), exponent - 1);
-                   return where(exponent == 0, 0.0, v.grad() * slope);
-                 }),
-             wrt(1, saves::in(0) | saves::in(1) | saves::out(),
-                 [](const Vjp& v) {
-                   Tensor self = v.in(0);
-                   Tensor vanishes = logical_and(self == 0, v.in(1) >= 0);
-                   return v.grad() * where(vanishes, 0.0, v.out() * log(self));
-                 }))
+        .vjp("PowBackward1", of_base, of_exponent)
         .inplace()
         .out()
         .samples([] {

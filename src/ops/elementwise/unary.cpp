@@ -92,15 +92,17 @@ struct Replacements {
   double nan, positive, negative;
   bool operator==(const Replacements&) const = default;
 };
-const Registered nan_to_num_p = elementwise<Types::all, 1, Replacements>(
-    "nan_to_num", [](auto x, const Replacements& p) FG_INLINED {
+Tensor of_finite(const Vjp& v) { return v.grad() * isfinite(v.in(0)); }
+const Registered nan_to_num_p =
+    elementwise<Types::all, 1, Replacements>("nan_to_num", [](auto x,
+                                                              const Replacements& p) FG_INLINED {
       return if_float(
           [&](const auto& x) FG_INLINED {
             auto finite = ir::select(x == kInf, p.positive, ir::select(x == -kInf, p.negative, x));
             return ir::select(x != x, p.nan, finite);
           },
           [](const auto& x) FG_INLINED { return x; }, x);
-    });
+    }).vjp("NanToNumBackward0", wrt(0, saves::in(0), [](const Vjp& v) { return of_finite(v); }));
 double largest(DType dtype) {
   switch (dtype) {
     case kFloat64:
@@ -121,10 +123,9 @@ const auto nan_to_num_entry =
              return nan_to_num_p.with(
                  {nan.value_or(0), posinf.value_or(limit), neginf.value_or(-limit)}, self);
            })
-        .vjp("NanToNumBackward0", wrt(0, saves::in(0),
-                                      [](const Vjp& v, OptFloat, OptFloat, OptFloat) {
-                                        return v.grad() * isfinite(v.in(0));
-                                      }))
+        .vjp("NanToNumBackward0",
+             wrt(0, saves::in(0),
+                 [](const Vjp& v, OptFloat, OptFloat, OptFloat) { return of_finite(v); }))
         .inplace()
         .out()
         .samples(numbers);
@@ -146,21 +147,23 @@ const Registered trunc_p =
       return if_float([](const auto& x) FG_INLINED { return ir::trunc(x); },
                       [](const auto& x) FG_INLINED { return x; }, x);
     }).vjp("TruncBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
-const Registered round_p = elementwise<Types::numeric, 1>("round", [](auto x) FG_INLINED {
-  return if_float([](const auto& x) FG_INLINED { return ir::round(x); },
-                  [](const auto& x) FG_INLINED { return x; }, x);
-});
+const Registered round_p =
+    elementwise<Types::numeric, 1>("round", [](auto x) FG_INLINED {
+      return if_float([](const auto& x) FG_INLINED { return ir::round(x); },
+                      [](const auto& x) FG_INLINED { return x; }, x);
+    }).vjp("RoundBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 // Negative decimals divide, so that powers of ten stay exact.
 struct Decimals {
   double unit;
   bool negative;
   bool operator==(const Decimals&) const = default;
 };
-const Registered round_decimals_p = elementwise<Types::floating_only, 1, Decimals>(
-    "round_decimals", [](auto x, const Decimals& p) FG_INLINED {
+const Registered round_decimals_p =
+    elementwise<Types::floating_only, 1, Decimals>("round_decimals", [](auto x, const Decimals&
+                                                                                    p) FG_INLINED {
       auto unit = like(x, p.unit);
       return p.negative ? ir::round(x / unit) * unit : ir::round(x * unit) / unit;
-    });
+    }).vjp("RoundBackward1", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 const Registered frac_p =
     elementwise<Types::floating_only, 1>("frac", [](auto x) FG_INLINED {
       return x - ir::trunc(x);

@@ -110,7 +110,11 @@ const Registered gather_p =
           require_lines(inputs[0]->sizes(), *inputs[1], p.dim);
         }>()
         .apart(in_front_of_dim<GatherParams>)
-        .raising();
+        .raising()
+        .vjp("GatherBackward0",
+             wrt(0, saves::shape(0) | saves::in(1), [](const Vjp& v, const GatherParams& p) {
+               return gather_backward(v.grad(), v.sizes(0), p.dim, v.in(1));
+             }));
 const auto gather_entry =
     define(gather, "out[i][j] = self[index[i][j]][j] for dim 0, and so on for other dimensions.",
            [](const Tensor& self, int64_t dim, const Tensor& index, bool sparse_grad) {
@@ -162,28 +166,6 @@ void require_scatter(Operands inputs, const ScatterParams& p) {
   check_source(self.defined() ? self : source, index, source, "scatter");
 }
 
-const Registered scatter_p =
-    plain_primitive<ScatterParams,
-                    [](Operands inputs, const ScatterParams& p, Meta* out) {
-                      out[0].sizes = inputs[0]->defined() ? inputs[0]->sizes() : p.sizes;
-                      out[0].dtype = inputs[2]->dtype();
-                      check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
-                    },
-                    evaluate_scatter>("scatter", Kind::scatter, "ott")
-        .requiring<require_scatter>()
-        .apart(in_front_of_dim<ScatterParams>)
-        .raising();
-
-Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
-                    kernels::Combine combine, const char* who) {
-  int64_t axis = wrap_axis(dim, self.sizes().size(), who);
-  Tensor at = as_positions(index, who);
-  Tensor source =
-      src.impl()->wrapped_number ? expand(full({}, number_in(src), self.dtype()), at.sizes()) : src;
-  check_source(self, at, source, who);
-  return scatter_p.with({axis, combine}, self, at, source);
-}
-
 // The gradient of a source that was larger than its index: zero where nothing was read.
 Tensor enlarged(Tensor grad, const Dims& sizes) {
   if (grad.sizes() == sizes) return grad;
@@ -195,6 +177,48 @@ Tensor enlarged(Tensor grad, const Dims& sizes) {
     grad = slice_backward(grad, larger, axis, Dim(0), grad.sizes()[i], 1);
   }
   return grad;
+}
+
+// The rules of the primitive. Where several values of the source go to one place, the last stays.
+Tensor gradient_of_self(const Vjp& v, const ScatterParams& p) {
+  if (p.combine == kernels::Combine::add) return v.grad();
+  return scatter_value(v.grad(), p.dim, v.in(1), Scalar(0));
+}
+Tensor gradient_of_source(const Vjp& v, const ScatterParams& p) {
+  Tensor index = v.in(1), part = gather(v.grad(), p.dim, index);
+  if (p.combine == kernels::Combine::assign) {
+    Tensor numbers = ops::numbered(index.sizes());
+    Tensor last = scatter(zeros(v.grad().sizes(), kInt64), p.dim, index, numbers);
+    part = where(gather(last, p.dim, index) == numbers, part, 0);
+  }
+  return enlarged(part, v.sizes(2));
+}
+
+const Registered scatter_p =
+    plain_primitive<ScatterParams,
+                    [](Operands inputs, const ScatterParams& p, Meta* out) {
+                      out[0].sizes = inputs[0]->defined() ? inputs[0]->sizes() : p.sizes;
+                      out[0].dtype = inputs[2]->dtype();
+                      check_index(out[0].sizes, *inputs[1], p.dim, "scatter");
+                    },
+                    evaluate_scatter>("scatter", Kind::scatter, "ott")
+        .requiring<require_scatter>()
+        .apart(in_front_of_dim<ScatterParams>)
+        .raising()
+        .vjp("ScatterBackward0",
+             wrt(0, saves::in(1),
+                 [](const Vjp& v, const ScatterParams& p) { return gradient_of_self(v, p); }),
+             wrt(2, saves::in(1) | saves::shape(2),
+                 [](const Vjp& v, const ScatterParams& p) { return gradient_of_source(v, p); }));
+
+Tensor scatter_with(const Tensor& self, int64_t dim, const Tensor& index, const Tensor& src,
+                    kernels::Combine combine, const char* who) {
+  int64_t axis = wrap_axis(dim, self.sizes().size(), who);
+  Tensor at = as_positions(index, who);
+  Tensor source =
+      src.impl()->wrapped_number ? expand(full({}, number_in(src), self.dtype()), at.sizes()) : src;
+  check_source(self, at, source, who);
+  return scatter_p.with({axis, combine}, self, at, source);
 }
 
 const auto gather_backward_entry =
@@ -330,46 +354,6 @@ const auto scatter_value_reduce_entry =
               {{sample({2, 3}), Scalar(0), tensor({{0, 0, 1}}), Scalar(2), std::string("add")}}};
         });
 
-// ---- take_along_dim
-
-// Negative ones count from the back. (Of a symbolic size they are refused when they are used.)
-Tensor counted_from_the_front(const Tensor& indices, Dim size) {
-  if (!size.is_constant()) return indices;
-  return where(indices < 0, indices + Tensor(size.value()), indices);
-}
-
-// Both with the sizes they have together, except along the axis.
-const auto take_along_dim_entry =
-    define(take_along_dim,
-           "As gather, with index and self broadcast outside of dim; without dim, "
-           "of all elements, counted from the front.",
-           [](const Tensor& self, const Tensor& indices, OptInt dim) {
-             if (indices.dtype() != kInt64) {
-               fail("take_along_dim: indices must be int64, got {}", name(indices.dtype()));
-             }
-             if (!dim) {
-               return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
-             }
-             if (self.dim() != indices.dim()) {
-               fail("take_along_dim: self has {} dimensions but indices {}; they must be equal",
-                    self.dim(), indices.dim());
-             }
-             int64_t axis = wrap_axis(*dim, self.sizes().size(), "take_along_dim");
-             Dims around = self.sizes(), of_index = indices.sizes();
-             if (around.empty()) return gather(self, 0, counted_from_the_front(indices, 1));
-             around[axis] = of_index[axis];
-             Dims common = broadcast(around, of_index, "take_along_dim");
-             Dims self_sizes = common;
-             self_sizes[axis] = self.sizes()[axis];
-             Tensor at = counted_from_the_front(indices, self.sizes()[axis]);
-             return gather(expand(self, self_sizes), axis, expand(at, common));
-           })
-        .samples([] {
-          return Samples{{{sample({4, 3}), sample_indices({1, 3}, 4), Scalar(0)}},
-                         {{sample({4, 1}), sample_indices({1, 3}, 4), Scalar(0)}, "broadcast"},
-                         {{sample({2, 3}), sample_indices({4}, 6)}, "all elements"}};
-        });
-
 }  // namespace
 
 Tensor Tensor::gather(int64_t dim, const Tensor& index) const {
@@ -390,9 +374,6 @@ Tensor& Tensor::scatter_(int64_t dim, const Tensor& index, const Tensor& source)
 }
 Tensor& Tensor::scatter_add_(int64_t dim, const Tensor& index, const Tensor& source) const {
   return fg::scatter_add_(*this, dim, index, source);
-}
-Tensor Tensor::take_along_dim(const Tensor& indices, OptInt dim) const {
-  return fg::take_along_dim(*this, indices, dim);
 }
 
 }  // namespace fg

@@ -1,4 +1,4 @@
-// Positions among all elements, and the elements where a mask is true.
+// Positions among all elements, those of broadcast indices, and the elements where a mask is true.
 #include <algorithm>
 #include <cstring>
 
@@ -7,7 +7,9 @@
 #include "ir/define.h"
 #include "ops/copy/copy.h"
 #include "ops/create/create.h"
+#include "ops/elementwise/arithmetic.h"
 #include "ops/elementwise/choose.h"
+#include "ops/elementwise/compare.h"
 #include "ops/index/index.h"
 #include "ops/index/index_rows.h"
 #include "ops/kernels/strided.h"
@@ -78,7 +80,8 @@ void evaluate_nonzero(Operands inputs, const NoParams&, Tensor* out) {
 }
 
 const Registered nonzero_p =
-    plain_primitive<NoParams, infer_nonzero, evaluate_nonzero>("nonzero", Kind::gather, "t");
+    plain_primitive<NoParams, infer_nonzero, evaluate_nonzero>("nonzero", Kind::gather, "t")
+        .without_gradient("its results are positions");
 const auto nonzero_entry =
     define(nonzero, "The indices of the elements that are not zero, one row each.",
            [](const Tensor& self) { return nonzero_p(to(detach(self), kBool)); })
@@ -194,6 +197,46 @@ const auto put_entry =
                          {{sample({2, 3}), tensor({1, 1}), sample({2}), Scalar(true)}, "adds"}};
         });
 
+// ---- take_along_dim
+
+// Negative ones count from the back. (Of a symbolic size they are refused when they are used.)
+Tensor counted_from_the_front(const Tensor& indices, Dim size) {
+  if (!size.is_constant()) return indices;
+  return where(indices < 0, indices + Tensor(size.value()), indices);
+}
+
+// Both with the sizes they have together, except along the axis.
+const auto take_along_dim_entry =
+    define(take_along_dim,
+           "As gather, with index and self broadcast outside of dim; without dim, "
+           "of all elements, counted from the front.",
+           [](const Tensor& self, const Tensor& indices, OptInt dim) {
+             if (indices.dtype() != kInt64) {
+               fail("take_along_dim: indices must be int64, got {}", name(indices.dtype()));
+             }
+             if (!dim) {
+               return gather(reshape(self, {-1}), 0, reshape(indices, {-1}));
+             }
+             if (self.dim() != indices.dim()) {
+               fail("take_along_dim: self has {} dimensions but indices {}; they must be equal",
+                    self.dim(), indices.dim());
+             }
+             int64_t axis = wrap_axis(*dim, self.sizes().size(), "take_along_dim");
+             Dims around = self.sizes(), of_index = indices.sizes();
+             if (around.empty()) return gather(self, 0, counted_from_the_front(indices, 1));
+             around[axis] = of_index[axis];
+             Dims common = broadcast(around, of_index, "take_along_dim");
+             Dims self_sizes = common;
+             self_sizes[axis] = self.sizes()[axis];
+             Tensor at = counted_from_the_front(indices, self.sizes()[axis]);
+             return gather(expand(self, self_sizes), axis, expand(at, common));
+           })
+        .samples([] {
+          return Samples{{{sample({4, 3}), sample_indices({1, 3}, 4), Scalar(0)}},
+                         {{sample({4, 1}), sample_indices({1, 3}, 4), Scalar(0)}, "broadcast"},
+                         {{sample({2, 3}), sample_indices({4}, 6)}, "all elements"}};
+        });
+
 // ---- masks
 
 void check_mask(const Tensor& mask, const char* who) {
@@ -272,5 +315,8 @@ const auto masked_scatter_backward_entry =
 
 Tensor Tensor::masked_select(const Tensor& mask) const { return fg::masked_select(*this, mask); }
 Tensor Tensor::nonzero() const { return fg::nonzero(*this); }
+Tensor Tensor::take_along_dim(const Tensor& indices, OptInt dim) const {
+  return fg::take_along_dim(*this, indices, dim);
+}
 
 }  // namespace fg

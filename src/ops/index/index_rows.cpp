@@ -6,8 +6,12 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "ops/copy/copy.h"
+#include "ops/create/create.h"
+#include "ops/elementwise/choose.h"
+#include "ops/elementwise/compare.h"
 #include "ops/index/gather.h"
 #include "ops/kernels/strided.h"
+#include "ops/reduce/scan.h"
 #include "ops/view/view_kind.h"
 #include "ops/view/views.h"
 
@@ -116,6 +120,16 @@ void require_rows(const Dims& sizes, std::span<const Tensor> indices, const Rows
   demand(usable, "an indexing primitive", "an index of integers for each of its dimensions");
 }
 
+// The gradient of the values of put_rows. Where several go to one place it is that of the last.
+Tensor gradient_of_values(const Vjp& v, const PutRowsParams& p) {
+  Tensors indices = v.list(1);
+  Tensor part = take_rows(v.grad(), indices, p.rows);
+  if (p.accumulate) return part;
+  Tensor numbers = numbered(part.sizes());
+  Tensor last = put_rows({}, indices, numbers, {p.rows, false, v.grad().sizes()});
+  return where(take_rows(last, indices, p.rows) == numbers, part, 0);
+}
+
 const Registered take_rows_p =
     plain_primitive<RowsParams,
                     [](Operands inputs, const RowsParams& p, Meta* out) {
@@ -129,7 +143,11 @@ const Registered take_rows_p =
         .requiring<[](Operands inputs, const RowsParams& p) {
           require_rows(inputs[0]->sizes(), inputs[1].all(), p);
         }>()
-        .raising();
+        .raising()
+        .vjp("TakeRowsBackward0",
+             wrt(0, saves::shape(0) | saves::in(1), [](const Vjp& v, const RowsParams& p) {
+               return put_rows({}, v.list(1), v.grad(), {p, true, v.sizes(0)});
+             }));
 
 const Registered put_rows_p =
     plain_primitive<PutRowsParams,
@@ -158,7 +176,15 @@ const Registered put_rows_p =
                      (!self.defined() || self.dtype() == values.dtype()),
                  "put_rows", "values of the sizes that the indices have");
         }>()
-        .raising();
+        .raising()
+        .vjp("PutRowsBackward0",
+             wrt(0, saves::in(1) | saves::shape(2),
+                 [](const Vjp& v, const PutRowsParams& p) {
+                   if (p.accumulate) return v.grad();
+                   return put_rows(v.grad(), v.list(1), zeros(v.sizes(2), v.grad().dtype()), p);
+                 }),
+             wrt(2, saves::in(1),
+                 [](const Vjp& v, const PutRowsParams& p) { return gradient_of_values(v, p); }));
 
 }  // namespace
 
@@ -173,6 +199,10 @@ Tensor take_rows(const Tensor& self, const Tensors& indices, const RowsParams& p
 Tensor put_rows(const Tensor& self, const Tensors& indices, const Tensor& values,
                 const PutRowsParams& params) {
   return put_rows_p.with(params, self, indices, values);
+}
+
+Tensor numbered(const Dims& sizes) {
+  return reshape(cumsum(ones({product(sizes)}, kInt64), 0), sizes);
 }
 
 Tensor as_positions(const Tensor& index, const char* who) {

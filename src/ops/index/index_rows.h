@@ -28,6 +28,10 @@ Tensor take_rows(const Tensor& self, const Tensors& indices, const RowsParams& p
 Tensor put_rows(const Tensor& self, const Tensors& indices, const Tensor& values,
                 const PutRowsParams& params);
 
+// Numbers that are all different: written in the place of values, they tell which of those that
+// go to one place is the last one, and stays.
+Tensor numbered(const Dims& sizes);
+
 // Refuses dtypes that cannot be positions; the others as int64.
 Tensor as_positions(const Tensor& index, const char* who);
 

@@ -46,6 +46,10 @@ Tensor spread(const Tensor& grad, const std::string& reduction, const Tensor& a,
   return ops::spread(grad, reduction, broadcast(a.sizes(), b.sizes(), "loss"));
 }
 
+constexpr auto kBoth = saves::in(0) | saves::in(1);
+constexpr auto kAll = saves::in(0) | saves::in(1) | saves::in(2);
+constexpr const char* kNone = "none";  // of the primitives: a loss per element
+
 Samples reductions() {
   Samples all;
   for (const char* reduction : {"none", "mean", "sum"}) {
@@ -62,13 +66,29 @@ Samples backward_reductions() {
 // ---- squares
 
 const Registered mse_p =
-    elementwise<Types::floating_only, 2>("squared_error", [](auto x, auto y) FG_INLINED {
-      auto d = x - y;
-      return d * d;
-    });
-const Registered mse_backward_p = elementwise<Types::floating_only, 3>(
-    "squared_error_backward",
-    [](auto grad, auto x, auto y) FG_INLINED { return 2 * (x - y) * grad; });
+    elementwise<Types::floating_only, 2>("squared_error",
+                                         [](auto x, auto y) FG_INLINED {
+                                           auto d = x - y;
+                                           return d * d;
+                                         })
+        .vjp("MseLossBackward0",
+             wrt(0, kBoth,
+                 [](const Vjp& v) { return mse_loss_backward(v.grad(), v.in(0), v.in(1), kNone); }),
+             wrt(1, kBoth, [](const Vjp& v) {
+               return mse_loss_backward(v.grad(), v.in(1), v.in(0), kNone);
+             }));
+Tensor mse_second(const Vjp& v, const std::string& reduction, double bend) {
+  return ops::spread(v.grad() * v.in(0) * bend, reduction, v.grad().sizes());
+}
+const Registered mse_backward_p =
+    elementwise<Types::floating_only, 3>("squared_error_backward",
+                                         [](auto grad, auto x, auto y)
+                                             FG_INLINED { return 2 * (x - y) * grad; })
+        .vjp("MseLossBackwardBackward0",
+             wrt(0, saves::in(1) | saves::in(2),
+                 [](const Vjp& v) { return mse_loss_backward(v.grad(), v.in(1), v.in(2), kNone); }),
+             wrt(1, saves::in(0), [](const Vjp& v) { return mse_second(v, kNone, 2); }),
+             wrt(2, saves::in(0), [](const Vjp& v) { return mse_second(v, kNone, -2); }));
 
 const auto mse_loss_entry =
     define(mse_loss, "The squared error.",
@@ -100,11 +120,11 @@ const auto mse_loss_backward_entry =
                  }),
              wrt(1, saves::in(0),
                  [](const Vjp& v, const std::string& reduction) {
-                   return ops::spread(v.grad() * v.in(0) * 2, reduction, v.grad().sizes());
+                   return mse_second(v, reduction, 2);
                  }),
              wrt(2, saves::in(0),
                  [](const Vjp& v, const std::string& reduction) {
-                   return ops::spread(v.grad() * v.in(0) * -2, reduction, v.grad().sizes());
+                   return mse_second(v, reduction, -2);
                  }))
         .samples(backward_reductions);
 
@@ -122,23 +142,46 @@ struct Bowl {
   double width, slope, divisor;
   bool operator==(const Bowl&) const = default;
 };
-const Registered bowl_p = elementwise<Types::floating_only, 2, Bowl>(
-    "huber", [](auto x, auto y, const Bowl& p) FG_INLINED {
-      auto z = ir::float_abs(x - y);
-      return ir::select(z < p.width, 0.5 * z * z / p.divisor, p.slope * (z - 0.5 * p.width));
-    });
-const Registered bowl_backward_p = elementwise<Types::floating_only, 3, Bowl>(
-    "huber_backward", [](auto grad, auto x, auto y, const Bowl& p) FG_INLINED {
-      auto d = x - y;
-      auto inside = ir::float_abs(d) < p.width;
-      auto outside = ir::select(d == d, p.slope * ir::sign(d), d);  // NaN stays NaN
-      return grad * ir::select(inside, d / p.divisor, outside);
-    });
 // The gradient of the gradient with respect to self.
 Tensor bowl_bend(const Vjp& v, const std::string& reduction, const Bowl& p) {
   Tensor inside = abs(v.in(1) - v.in(2)) < p.width;
   Tensor bend = where(inside, v.grad() * v.in(0) / p.divisor, 0);
   return ops::spread(bend, reduction, bend.sizes());
+}
+Tensor bowl_gradient(const Bowl& p, const Tensor& grad, const Tensor& x, const Tensor& y);
+const Registered bowl_p =
+    elementwise<Types::floating_only, 2, Bowl>(
+        "huber",
+        [](auto x, auto y, const Bowl& p) FG_INLINED {
+          auto z = ir::float_abs(x - y);
+          return ir::select(z < p.width, 0.5 * z * z / p.divisor, p.slope * (z - 0.5 * p.width));
+        })
+        .vjp("HuberLossBackward0",
+             wrt(0, kBoth,
+                 [](const Vjp& v, const Bowl& p) {
+                   return bowl_gradient(p, v.grad(), v.in(0), v.in(1));
+                 }),
+             wrt(1, kBoth, [](const Vjp& v, const Bowl& p) {
+               return bowl_gradient(p, v.grad(), v.in(1), v.in(0));
+             }));
+const Registered bowl_backward_p =
+    elementwise<Types::floating_only, 3, Bowl>(
+        "huber_backward",
+        [](auto grad, auto x, auto y, const Bowl& p) FG_INLINED {
+          auto d = x - y;
+          auto inside = ir::float_abs(d) < p.width;
+          auto outside = ir::select(d == d, p.slope * ir::sign(d), d);  // NaN stays NaN
+          return grad * ir::select(inside, d / p.divisor, outside);
+        })
+        .vjp("HuberLossBackwardBackward0",
+             wrt(0, saves::in(1) | saves::in(2),
+                 [](const Vjp& v, const Bowl& p) {
+                   return bowl_gradient(p, v.grad(), v.in(1), v.in(2));
+                 }),
+             wrt(1, kAll, [](const Vjp& v, const Bowl& p) { return bowl_bend(v, kNone, p); }),
+             wrt(2, kAll, [](const Vjp& v, const Bowl& p) { return -bowl_bend(v, kNone, p); }));
+Tensor bowl_gradient(const Bowl& p, const Tensor& grad, const Tensor& x, const Tensor& y) {
+  return bowl_backward_p.with(p, grad, x, y);
 }
 
 Samples bowl_gradients() {
@@ -150,8 +193,6 @@ Samples bowl_gradients() {
 
 Bowl smooth_l1_bowl(double beta) { return {beta, 1, beta}; }
 Bowl huber_bowl(double delta) { return {delta, delta, 1}; }
-constexpr auto kBoth = saves::in(0) | saves::in(1);
-constexpr auto kAll = saves::in(0) | saves::in(1) | saves::in(2);
 
 const auto smooth_l1_loss_entry =
     define(smooth_l1_loss, "Half the squared error over beta below beta, the absolute one above.",

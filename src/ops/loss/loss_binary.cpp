@@ -75,11 +75,22 @@ Samples probabilities() {
 
 // ---- of probabilities; logarithms are limited to -100 so that a loss is never infinite
 
+// The slope in the direction of the target.
+Tensor entropy_target_slope(const Tensor& x) { return log1p(-x) - log(x); }
 const Registered entropy_p =
-    elementwise<Types::floating_only, 2>("binary_cross_entropy", [](auto x, auto y) FG_INLINED {
-      auto miss = ir::at_least(ir::log1p(-x), -100), hit = ir::at_least(ir::log(x), -100);
-      return (y - 1) * miss - y * hit;
-    });
+    elementwise<Types::floating_only, 2>("binary_cross_entropy",
+                                         [](auto x, auto y) FG_INLINED {
+                                           auto miss = ir::at_least(ir::log1p(-x), -100);
+                                           auto hit = ir::at_least(ir::log(x), -100);
+                                           return (y - 1) * miss - y * hit;
+                                         })
+        .vjp("BinaryCrossEntropyBackward0",
+             wrt(0, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) {
+                   return binary_cross_entropy_backward(v.grad(), v.in(0), v.in(1));
+                 }),
+             wrt(1, saves::in(0),
+                 [](const Vjp& v) { return v.grad() * entropy_target_slope(v.in(0)); }));
 const Registered entropy_backward_p =
     elementwise<Types::floating_only, 3>("binary_cross_entropy_backward",
                                          [](auto grad, auto x, auto y) FG_INLINED {
@@ -139,7 +150,7 @@ const auto entropy_entry =
              wrt(1, saves::in(0) | saves::shape(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, x.sizes());
-                   return unfitted(weighted(grad * (log1p(-x) - log(x)), v.in(2)), v.sizes(1));
+                   return unfitted(weighted(grad * entropy_target_slope(x), v.in(2)), v.sizes(1));
                  }),
              wrt(2, saves::nothing,
                  [](const Vjp&, const std::string&) {
@@ -150,18 +161,35 @@ const auto entropy_entry =
 
 // ---- of logits
 
-const Registered logits_p = elementwise<Types::floating_only, 2>(
-    "binary_cross_entropy_with_logits",
-    [](auto x, auto y) FG_INLINED { return (1 - y) * x + ir::softplus(-x); });
-const Registered logits_weighted_p = elementwise<Types::floating_only, 3>(
-    "binary_cross_entropy_with_logits_weighted", [](auto x, auto y, auto positive) FG_INLINED {
-      return (1 - y) * x + ((positive - 1) * y + 1) * ir::softplus(-x);
-    });
 Tensor logits_slope(const Tensor& x, const Tensor& y, const Tensor& positive) {
   if (!positive.defined()) return sigmoid(x) - y;
   Tensor hits = positive * y;
   return (hits + 1 - y) * sigmoid(x) - hits;
 }
+Tensor logits_target_slope(const Tensor& x, const Tensor& positive) {
+  return positive.defined() ? -x + (1 - positive) * log_sigmoid(x) : -x;
+}
+const Registered logits_p =
+    elementwise<Types::floating_only, 2>("binary_cross_entropy_with_logits",
+                                         [](auto x, auto y)
+                                             FG_INLINED { return (1 - y) * x + ir::softplus(-x); })
+        .vjp("BinaryCrossEntropyWithLogitsBackward0",
+             wrt(0, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) { return v.grad() * logits_slope(v.in(0), v.in(1), {}); }),
+             wrt(1, saves::in(0),
+                 [](const Vjp& v) { return v.grad() * logits_target_slope(v.in(0), {}); }));
+const Registered logits_weighted_p =
+    elementwise<Types::floating_only, 3>(
+        "binary_cross_entropy_with_logits_weighted",
+        [](auto x, auto y, auto positive)
+            FG_INLINED { return (1 - y) * x + ((positive - 1) * y + 1) * ir::softplus(-x); })
+        .vjp("BinaryCrossEntropyWithLogitsBackward0",
+             wrt(0, saves::in(0) | saves::in(1) | saves::in(2),
+                 [](const Vjp& v) { return v.grad() * logits_slope(v.in(0), v.in(1), v.in(2)); }),
+             wrt(1, saves::in(0) | saves::in(2),
+                 [](const Vjp& v) { return v.grad() * logits_target_slope(v.in(0), v.in(2)); }),
+             wrt(2, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) { return -v.grad() * v.in(1) * log_sigmoid(v.in(0)); }));
 const auto logits_entry =
     define(binary_cross_entropy_with_logits,
            "Cross entropy of sigmoid(self) and targets; pos_weight scales the positive ones.",
@@ -185,9 +213,7 @@ const auto logits_entry =
              wrt(1, saves::in(0) | saves::shape(1) | saves::in(2) | saves::in(3),
                  [](const Vjp& v, const std::string& reduction) {
                    Tensor x = v.in(0), grad = spread(v.grad(), reduction, v.sizes(1));
-                   Tensor slope = -x;
-                   if (v.in(3).defined()) slope = slope + (1 - v.in(3)) * log_sigmoid(x);
-                   return weighted(grad * slope, v.in(2));
+                   return weighted(grad * logits_target_slope(x, v.in(3)), v.in(2));
                  }),
              wrt_all({2, 3}, saves::nothing,
                      [](const Vjp&, const std::string&) {

@@ -71,16 +71,55 @@ void evaluate_sum(Operands inputs, const Scales& p, Tensor* out) {
   kernels::copy_elements(out[0], product);
 }
 
+Tensor scaled(const Tensor& x, const Scalar& factor) {
+  return factor.equal(1) ? x : x * Tensor(factor);
+}
+Tensor transposed(const Tensor& batch) { return transpose(batch, 1, 2); }
+
+// Gradients of the factors of a product of matrices, of a matrix and a vector, or of batches.
+Tensor left_gradient(const Tensor& grad, const Tensor& right) {
+  if (right.dim() == 1) return outer(grad, right);
+  if (right.dim() == 2) return mm(grad, t(right));
+  return right.dim() == 3 ? bmm(grad, transposed(right)) : matmul(grad, mT(right));
+}
+Tensor right_gradient(const Tensor& grad, const Tensor& left, bool kept_transposed) {
+  if (grad.dim() == 1) return mv(t(left), grad);
+  if (grad.dim() == 2) return ops::product_like(left, grad, kept_transposed);
+  return grad.dim() == 3 ? bmm(transposed(left), grad) : matmul(mT(left), grad);
+}
+
+// Rules of the primitive, and of the functions that are this product but for their checks.
+struct SumRules {
+  struct Self {
+    Tensor operator()(const Vjp& v, const Scalar& beta, const Scalar&) const {
+      return scaled(v.grad(), beta);
+    }
+    Tensor operator()(const Vjp& v, const Scales& p) const { return scaled(v.grad(), p.beta); }
+  };
+  struct Left {
+    Tensor operator()(const Vjp& v, const Scalar&, const Scalar& alpha) const {
+      return scaled(left_gradient(v.grad(), v.in(2)), alpha);
+    }
+    Tensor operator()(const Vjp& v, const Scales& p) const { return (*this)(v, p.beta, p.alpha); }
+  };
+  struct Right {
+    Tensor operator()(const Vjp& v, const Scalar&, const Scalar& alpha) const {
+      return scaled(right_gradient(v.grad(), v.in(1), v.transposed(2)), alpha);
+    }
+    Tensor operator()(const Vjp& v, const Scales& p) const { return (*this)(v, p.beta, p.alpha); }
+  };
+};
+constexpr auto of_self = wrt(0, saves::nothing, SumRules::Self{});
+constexpr auto of_left = wrt(1, saves::in(2), SumRules::Left{});
+constexpr auto of_right = wrt(2, saves::in(1) | saves::shape(2), SumRules::Right{});
+
 const Registered addmm_p =
     plain_primitive<Scales, infer_sum, evaluate_sum>("addmm", Kind::contract, "ttt")
         .requiring<[](Operands inputs, const Scales&) {
           ops::require_product(*inputs[1], *inputs[2]);
           ops::check_dtypes("addmm", *inputs[0], *inputs[1]);
-        }>();
-
-Tensor scaled(const Tensor& x, const Scalar& factor) {
-  return factor.equal(1) ? x : x * Tensor(factor);
-}
+        }>()
+        .vjp("AddmmBackward0", of_self, of_left, of_right);
 
 void check_self(const char* who, const Tensor& self, const Tensor& product) {
   if (self.dtype() != product.dtype()) {
@@ -97,20 +136,7 @@ const auto addmm_entry =
              check_self("addmm", self, mat1);
              return addmm_p.with({beta, alpha}, self, mat1, mat2);
            })
-        .vjp("AddmmBackward0",
-             wrt(0, saves::nothing,
-                 [](const Vjp& v, const Scalar& beta, const Scalar&) {
-                   return scaled(v.grad(), beta);
-                 }),
-             wrt(1, saves::in(2),
-                 [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   return scaled(mm(v.grad(), t(v.in(2))), alpha);
-                 }),
-             wrt(2, saves::in(1) | saves::shape(2),
-                 [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   Tensor product = ops::product_like(v.in(1), v.grad(), v.transposed(2));
-                   return scaled(product, alpha);
-                 }))
+        .vjp("AddmmBackward0", of_self, of_left, of_right)
         .inplace()
         .out()
         .samples([] {
@@ -129,19 +155,7 @@ const auto addmv_entry =
              check_self("addmv", self, mat);
              return addmm_p.with({beta, alpha}, self, mat, vec);
            })
-        .vjp("AddmvBackward0",
-             wrt(0, saves::nothing,
-                 [](const Vjp& v, const Scalar& beta, const Scalar&) {
-                   return scaled(v.grad(), beta);
-                 }),
-             wrt(1, saves::in(2),
-                 [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   return scaled(outer(v.grad(), v.in(2)), alpha);
-                 }),
-             wrt(2, saves::in(1),
-                 [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   return scaled(mv(t(v.in(1)), v.grad()), alpha);
-                 }))
+        .vjp("AddmvBackward0", of_self, of_left, of_right)
         .inplace()
         .out()
         .samples([] {
@@ -149,8 +163,6 @@ const auto addmv_entry =
               {{sample({2}), sample({2, 3}), sample({3})}},
               {{sample({1}), sample({2, 3}), sample({3}), Scalar(2), Scalar(3)}, "broadcast"}};
         });
-
-Tensor transposed(const Tensor& batch) { return transpose(batch, 1, 2); }
 
 const auto baddbmm_entry =
     define(baddbmm, "beta * self + alpha * (batch1 @ batch2).",
@@ -160,19 +172,7 @@ const auto baddbmm_entry =
              check_self("baddbmm", self, batch1);
              return addmm_p.with({beta, alpha}, self, batch1, batch2);
            })
-        .vjp("BaddbmmBackward0",
-             wrt(0, saves::nothing,
-                 [](const Vjp& v, const Scalar& beta, const Scalar&) {
-                   return scaled(v.grad(), beta);
-                 }),
-             wrt(1, saves::in(2),
-                 [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   return scaled(bmm(v.grad(), transposed(v.in(2))), alpha);
-                 }),
-             wrt(2, saves::in(1),
-                 [](const Vjp& v, const Scalar&, const Scalar& alpha) {
-                   return scaled(bmm(transposed(v.in(1)), v.grad()), alpha);
-                 }))
+        .vjp("BaddbmmBackward0", of_self, of_left, of_right)
         .inplace()
         .out()
         .samples([] {
@@ -197,11 +197,7 @@ const auto addbmm_entry =
              check_self("addbmm", self, batch1);
              return multiply_and_sum(self, batch1, batch2, {beta, alpha});
            })
-        .vjp("AddbmmBackward0",
-             wrt(0, saves::nothing,
-                 [](const Vjp& v, const Scalar& beta, const Scalar&) {
-                   return scaled(v.grad(), beta);
-                 }),
+        .vjp("AddbmmBackward0", of_self,
              wrt(1, saves::in(2),
                  [](const Vjp& v, const Scalar&, const Scalar& alpha) {
                    return scaled(matmul(v.grad(), transposed(v.in(2))), alpha);

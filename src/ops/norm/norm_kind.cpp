@@ -11,6 +11,7 @@
 #include "ops/reduce/reduce_kernel.h"
 #include "ops/reduce/reduce_kind.h"
 #include "ops/reduce/reduce_spread.h"
+#include "ops/view/views.h"
 
 namespace fg {
 
@@ -94,15 +95,35 @@ size_t rows_in_front(const void* params, size_t rank) {
   return rank - static_cast<size_t>(static_cast<const RowParams*>(params)->count);
 }
 
-const Registered rows_p = ops::plain_primitive<RowParams, infer_rows, evaluate_rows>(
-                              "normalize_rows", Kind::extern_call, "too", 3)
-                              .requiring<require_rows>()
-                              .apart(rows_in_front);
+// The last dimensions, which a row has.
+Dims row_dims(const Tensor& x, int64_t count) {
+  Dims dim;
+  for (int64_t i = x.dim() - count; i < x.dim(); i++) dim.push_back(i);
+  return dim;
+}
+Tensors row_gradients(const Vjp& v, const RowParams& p);
+Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps);
+
+// The backward takes mean and rstd for functions of x: it has no gradient in their direction, and
+// what it says about x is all of it.
+const Registered rows_p =
+    ops::plain_primitive<RowParams, infer_rows, evaluate_rows>("normalize_rows", Kind::extern_call,
+                                                               "too", 3)
+        .requiring<require_rows>()
+        .apart(rows_in_front)
+        .vjp("NativeLayerNormBackward0",
+             wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::out(1) | saves::out(2),
+                     [](const Vjp& v, const RowParams& p) { return row_gradients(v, p); }));
 const Registered rows_backward_p =
     ops::plain_primitive<RowParams, infer_rows_backward, evaluate_rows_backward>(
         "normalize_rows_backward", Kind::extern_call, "ttott", 2)
         .requiring<require_rows_backward>()
-        .apart(rows_in_front);
+        .apart(rows_in_front)
+        .vjp("NormalizeBackwardBackward0",
+             wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::in(2),
+                     [](const Vjp& v, const RowParams& p) {
+                       return second_gradients(v, 2, row_dims(v.in(1), p.count), p.eps);
+                     }));
 
 // Whether `dim` names the last dimensions in order.
 bool is_last(const Dims& dim, size_t rank) {
@@ -167,9 +188,29 @@ Tensor second_gradient(const Tensor& u, const Tensor& a, const Tensor& xhat, con
 
 Tensor plus(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
-// The statistics are computed again from x, so that any higher derivative sees them.
-constexpr auto normalize_second = [](const Vjp& v, const Dims& dim, double eps) {
-  Tensor grad = v.in(0), x = v.in(1), weight = v.in(4);
+// Those of x, weight and bias. Unlike the functions, the primitive knows what mean and rstd are.
+Tensors row_gradients(const Vjp& v, const RowParams& p) {
+  Tensor x = v.in(0), mean = v.out(1), rstd = v.out(2), statistics;
+  Tensors grads(3);
+  if (v.grad(0).defined()) {
+    auto [dx, scaled] =
+        normalize_backward(v.grad(0), x, mean, rstd, v.in(1), row_dims(x, p.count), p.eps);
+    grads = {dx, scaled, v.grad(0)};
+  }
+  if (v.grad(1).defined()) statistics = expand(v.grad(1), x.sizes());
+  if (v.grad(2).defined()) {
+    statistics = plus(statistics, v.grad(2) * (mean - x) * (rstd * rstd * rstd));
+  }
+  if (!statistics.defined()) return grads;
+  statistics = statistics / ops::number_of(row_length(x.sizes(), p.count));
+  grads[0] = plus(grads[0], statistics);
+  return grads;
+}
+
+// Those of grad, x and weight. The statistics are computed again from x, so that any higher
+// derivative sees them.
+Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps) {
+  Tensor grad = v.in(0), x = v.in(1), weight = v.in(weight_input);
   auto [variance, center] = var_mean(x, dim, OptScalar(0), true);
   Tensor rstd = (variance + eps).rsqrt(), xhat = (x - center) * rstd;
   Tensor d_grad, d_x, d_weight;
@@ -177,15 +218,15 @@ constexpr auto normalize_second = [](const Vjp& v, const Dims& dim, double eps) 
     Tensor a = weight.defined() ? grad * weight : grad;
     Tensor back = project(u, xhat, rstd, dim);
     d_grad = weight.defined() ? back * weight : back;
-    if (weight.defined() && v.needs(4)) d_weight = back * grad;
+    if (weight.defined() && v.needs(weight_input)) d_weight = back * grad;
     d_x = second_gradient(u, a, xhat, rstd, dim);
   }
   if (Tensor u = v.grad(1); u.defined()) {
     d_grad = plus(d_grad, u * xhat);
     d_x = plus(d_x, project(u * grad, xhat, rstd, dim));
   }
-  return Tensors{d_grad, d_x, d_weight};
-};
+  return {d_grad, d_x, d_weight};
+}
 
 void check_backward(const Tensor& grad, const Tensor& x, const Tensor& mean, const Tensor& rstd,
                     const Dims& dim) {
@@ -224,7 +265,10 @@ const auto normalize_backward_entry =
              return normalize_backward_body(grad, input, mean, rstd, weight, dim, eps);
            })
         .vjp("NormalizeBackwardBackward0",
-             wrt_all({0, 1, 4}, saves::in(0) | saves::in(1) | saves::in(4), normalize_second))
+             wrt_all({0, 1, 4}, saves::in(0) | saves::in(1) | saves::in(4),
+                     [](const Vjp& v, const Dims& dim, double eps) {
+                       return second_gradients(v, 4, dim, eps);
+                     }))
         .samples([] {
           Tensor x = sample({2, 3});
           auto [variance, mean] = var_mean(x, Dims{1}, OptScalar(0), true);

@@ -53,12 +53,45 @@ Primitive<SoftmaxParams> softmax_primitive(const char* name, const char* operand
       });
 }
 
-const Registered softmax_p = softmax_primitive<SoftmaxKind::softmax>("softmax", "t");
-const Registered log_softmax_p = softmax_primitive<SoftmaxKind::log_softmax>("log_softmax", "t");
+// Gradients of the gradients. y (g - sum(g y)): linear in g, with itself as adjoint.
+Tensor softmax_second(const Vjp& v, int64_t dim) {
+  Tensor g = v.in(0), y = v.in(1), u = v.grad();
+  return u * (g - sum(g * y, dim, true)) - g * sum(u * y, dim, true);
+}
+Tensor log_softmax_adjoint(const Vjp& v, int64_t dim) {
+  return v.grad() - sum(v.grad() * v.in(1).exp(), dim, true);
+}
+Tensor log_softmax_second(const Vjp& v, int64_t dim) {
+  return -v.grad() * v.in(1).exp() * sum(v.in(0), dim, true);
+}
+
+const Registered softmax_p =
+    softmax_primitive<SoftmaxKind::softmax>("softmax", "t")
+        .vjp("SoftmaxBackward0", wrt(0, saves::out(), [](const Vjp& v, const SoftmaxParams& p) {
+               return softmax_backward(v.grad(), v.out(), p.dim);
+             }));
+const Registered log_softmax_p =
+    softmax_primitive<SoftmaxKind::log_softmax>("log_softmax", "t")
+        .vjp("LogSoftmaxBackward0", wrt(0, saves::out(), [](const Vjp& v, const SoftmaxParams& p) {
+               return log_softmax_backward(v.grad(), v.out(), p.dim);
+             }));
 const Registered softmax_gradient_p =
-    softmax_primitive<SoftmaxKind::softmax_gradient>("softmax_backward", "tt");
+    softmax_primitive<SoftmaxKind::softmax_gradient>("softmax_backward", "tt")
+        .vjp("SoftmaxBackwardDataBackward0",
+             wrt(0, saves::in(1),
+                 [](const Vjp& v, const SoftmaxParams& p) {
+                   return softmax_backward(v.grad(), v.in(1), p.dim);
+                 }),
+             wrt(1, saves::in(0) | saves::in(1),
+                 [](const Vjp& v, const SoftmaxParams& p) { return softmax_second(v, p.dim); }));
 const Registered log_softmax_gradient_p =
-    softmax_primitive<SoftmaxKind::log_softmax_gradient>("log_softmax_backward", "tt");
+    softmax_primitive<SoftmaxKind::log_softmax_gradient>("log_softmax_backward", "tt")
+        .vjp(
+            "LogSoftmaxBackwardDataBackward0",
+            wrt(0, saves::in(1),
+                [](const Vjp& v, const SoftmaxParams& p) { return log_softmax_adjoint(v, p.dim); }),
+            wrt(1, saves::in(0) | saves::in(1),
+                [](const Vjp& v, const SoftmaxParams& p) { return log_softmax_second(v, p.dim); }));
 
 Samples inputs() {
   return {{{sample({2, 3}), Scalar(1)}},
@@ -94,7 +127,6 @@ const auto log_softmax_entry =
         .out()
         .samples(inputs);
 
-// y (g - sum(g y)): linear in g, with itself as adjoint.
 const auto softmax_backward_entry =
     define(softmax_backward, "The gradient of softmax from the gradient of its output.",
            [](const Tensor& grad, const Tensor& output, int64_t dim) {
@@ -105,10 +137,7 @@ const auto softmax_backward_entry =
             wrt(0, saves::in(1),
                 [](const Vjp& v, int64_t dim) { return softmax_backward(v.grad(), v.in(1), dim); }),
             wrt(1, saves::in(0) | saves::in(1),
-                [](const Vjp& v, int64_t dim) {
-                  Tensor g = v.in(0), y = v.in(1), u = v.grad();
-                  return u * (g - sum(g * y, dim, true)) - g * sum(u * y, dim, true);
-                }))
+                [](const Vjp& v, int64_t dim) { return softmax_second(v, dim); }))
         .samples(gradients);
 const auto log_softmax_backward_entry =
     define(log_softmax_backward, "The gradient of log_softmax from the gradient of its output.",
@@ -117,13 +146,9 @@ const auto log_softmax_backward_entry =
            })
         .vjp("LogSoftmaxBackwardDataBackward0",
              wrt(0, saves::in(1),
-                 [](const Vjp& v, int64_t dim) {
-                   return v.grad() - sum(v.grad() * v.in(1).exp(), dim, true);
-                 }),
+                 [](const Vjp& v, int64_t dim) { return log_softmax_adjoint(v, dim); }),
              wrt(1, saves::in(0) | saves::in(1),
-                 [](const Vjp& v, int64_t dim) {
-                   return -v.grad() * v.in(1).exp() * sum(v.in(0), dim, true);
-                 }))
+                 [](const Vjp& v, int64_t dim) { return log_softmax_second(v, dim); }))
         .samples(gradients);
 
 }  // namespace

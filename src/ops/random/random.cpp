@@ -150,7 +150,8 @@ const Registered multinomial_p =
           const auto& p = *static_cast<const MultinomialParams*>(params);
           Dim drawn = inputs[0]->impl()->numel;
           return p.replacement ? drawn / inputs[0]->sizes().back() * p.samples : drawn;
-        });
+        })
+        .without_gradient("its results are positions");
 
 void check_multinomial(const Tensor& self, Dim num_samples, bool replacement) {
   if (!self.is_floating_point()) {

@@ -40,7 +40,8 @@ const Registered bernoulli_p =
                                               ops::reserve(p.generator, out[0].numel()));
                     }>("bernoulli", Kind::random, "t")
         .requiring<require_floats>()
-        .raising();
+        .raising()
+        .vjp("BernoulliBackward0", wrt(0, saves::nothing, no_gradient));
 const Registered poisson_p =
     plain_primitive<ElementParams, sizes_of_input,
                     [](Operands inputs, const ElementParams& p, Tensor* out) {
@@ -48,7 +49,8 @@ const Registered poisson_p =
                                             ops::reserve(p.generator, out[0].numel()));
                     }>("poisson", Kind::random, "t")
         .requiring<require_floats>()
-        .raising();
+        .raising()
+        .vjp("PoissonBackward0", wrt(0, saves::nothing, no_gradient));
 
 void require_floating(const Tensor& self, const char* who) {
   if (self.is_floating_point()) return;
@@ -112,7 +114,9 @@ const Registered normal_p =
                                            ops::reserve(p.generator, out[0].numel()));
                     }>("normal", Kind::random, "tt")
         .requiring<require_floats>()
-        .raising();
+        .raising()
+        .vjp("NormalBackward3", wrt(0, saves::nothing, no_gradient),
+             wrt(1, saves::nothing, no_gradient));
 
 void check_std(double std, const char* who) {
   if (!(std >= 0)) fail("{}: expects std >= 0, but found std {}", who, std);

@@ -95,23 +95,35 @@ struct Limits {
   OptScalar min, max;
   bool operator==(const Limits&) const = default;
 };
+constexpr Function<"clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor">
+    clamp_backward;
 // A NaN stays, a NaN limit spreads, and of crossed limits the upper one wins.
 const Registered clamp_p =
     elementwise<Types::numeric, 1, Limits>("clamp", [](auto x, const Limits& p) FG_INLINED {
       if (p.min) x = ir::maximum(number(x, *p.min), x);
       if (p.max) x = ir::minimum(number(x, *p.max), x);
       return x;
-    });
-const Registered clamp_backward_p = elementwise<Types::floating_only, 2, Limits>(
-    "clamp_backward", [](auto grad, auto x, const Limits& p) FG_INLINED {
-      auto zero = like(x, 0);
-      if (p.min) grad = ir::select(x >= number(x, *p.min), grad, zero);
-      if (p.max) grad = ir::select(x <= number(x, *p.max), grad, zero);
-      return grad;
-    });
+    }).vjp("ClampBackward1", wrt(0, saves::in(0), [](const Vjp& v, const Limits& p) {
+             return clamp_backward(v.grad(), v.in(0), p.min, p.max);
+           }));
+constexpr auto of_limited =
+    wrt(1, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); });
+const Registered clamp_backward_p =
+    elementwise<Types::floating_only, 2, Limits>(
+        "clamp_backward",
+        [](auto grad, auto x, const Limits& p) FG_INLINED {
+          auto zero = like(x, 0);
+          if (p.min) grad = ir::select(x >= number(x, *p.min), grad, zero);
+          if (p.max) grad = ir::select(x <= number(x, *p.max), grad, zero);
+          return grad;
+        })
+        .vjp("ClampBackwardBackward0",
+             wrt(0, saves::in(1),
+                 [](const Vjp& v, const Limits& p) {
+                   return clamp_backward(v.grad(), v.in(1), p.min, p.max);
+                 }),
+             of_limited);
 
-constexpr Function<"clamp_backward(Tensor grad, Tensor self, Scalar? min, Scalar? max) -> Tensor">
-    clamp_backward;
 const auto clamp_backward_entry =
     define(clamp_backward, "The gradient of clamp: zero outside the limits.",
            [](const Tensor& grad, const Tensor& self, const OptScalar& min, const OptScalar& max) {
@@ -122,7 +134,7 @@ const auto clamp_backward_entry =
                  [](const Vjp& v, const OptScalar& min, const OptScalar& max) {
                    return clamp_backward(v.grad(), v.in(1), min, max);
                  }),
-             wrt(1, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }))
+             of_limited)
         .samples([] { return Samples{{{sample({5}), sample({5}), Scalar(-1), Scalar(1)}}}; });
 
 // A limit of a higher category lifts the result: integers clamped to 0.5 are floats.

@@ -14,6 +14,7 @@ using namespace ir;
 using ops::number_of;
 using ops::reduced_count;
 using ops::restore_dims;
+using ops::spread_over;
 using ops::sum_over;
 
 namespace {
@@ -28,10 +29,6 @@ Tensor in_dtype(const Tensor& self, DType dtype,
                 bool keepdim) {
   if (is_floating(dtype) || dtype == kInt64) return reduce(to(self, dtype), dim, keepdim);
   return to(reduce(to(to(self, dtype), kInt64), dim, keepdim), dtype);
-}
-
-Tensor spread(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim) {
-  return expand(restore_dims(grad, sizes, dim, keepdim), sizes);
 }
 
 Samples over_all() {
@@ -65,7 +62,7 @@ const auto sum_dim_entry =
            })
         .vjp("SumBackward1", wrt(0, saves::shape(0),
                                  [](const Vjp& v, const OptDims& dim, bool keepdim, OptDType) {
-                                   return spread(v.grad(), v.sizes(0), dim, keepdim);
+                                   return spread_over(v.grad(), v.sizes(0), dim, keepdim);
                                  }))
         .out()
         .samples(over_dims);
@@ -96,8 +93,7 @@ const auto mean_dim_entry =
            })
         .vjp("MeanBackward1", wrt(0, saves::shape(0),
                                   [](const Vjp& v, const OptDims& dim, bool keepdim, OptDType) {
-                                    return spread(v.grad(), v.sizes(0), dim, keepdim) /
-                                           number_of(reduced_count(v.sizes(0), dim, "mean"));
+                                    return ops::mean_gradient(v.grad(), v.sizes(0), dim, keepdim);
                                   }))
         .out()
         .samples(over_dims);
@@ -110,9 +106,7 @@ const auto prod_entry =
         .vjp("ProdBackward0", wrt(0, saves::in(0),
                                   [](const Vjp& v) {
                                     Tensor self = to(v.in(0), v.grad().dtype());
-                                    Tensor flat = reshape(self, {product(self.sizes())});
-                                    return reshape(ops::prod_gradient(v.grad(), flat, 0),
-                                                   self.sizes());
+                                    return ops::prod_gradient(v.grad(), self, {}, false);
                                   }))
         .out()
         .samples([] {
@@ -130,9 +124,7 @@ const auto prod_dim_entry =
         .vjp("ProdBackward1", wrt(0, saves::in(0),
                                   [](const Vjp& v, int64_t dim, bool keepdim, OptDType) {
                                     Tensor self = to(v.in(0), v.grad().dtype());
-                                    Tensor grad =
-                                        restore_dims(v.grad(), self.sizes(), Dims{dim}, keepdim);
-                                    return ops::prod_gradient(grad, self, dim);
+                                    return ops::prod_gradient(v.grad(), self, Dims{dim}, keepdim);
                                   }))
         .out()
         .samples([] {

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "ops/elementwise/arithmetic.h"
 #include "ops/kernels/strided.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_kernel.h"
+#include "ops/reduce/scan.h"
 #include "ops/view/views.h"
 
 namespace fg::ops {
@@ -35,6 +38,21 @@ Dim reduced_count(const Dims& sizes, const OptDims& dim, const char* who) {
 Tensor restore_dims(const Tensor& reduced, const Dims& sizes, const OptDims& dim, bool keepdim) {
   if (keepdim || sizes.empty()) return reduced;
   return view(reduced, reduced_sizes(sizes, axis_set(dim, sizes.size(), "reduce"), true));
+}
+
+Tensor spread_over(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim) {
+  return expand(restore_dims(grad, sizes, dim, keepdim), sizes);
+}
+Tensor mean_gradient(const Tensor& grad, const Dims& sizes, const OptDims& dim, bool keepdim) {
+  return spread_over(grad, sizes, dim, keepdim) / number_of(reduced_count(sizes, dim, "mean"));
+}
+Tensor to_equal(const Tensor& grad, const Tensor& self, const Tensor& result, const OptDims& dim,
+                bool keepdim, bool to_nans) {
+  Tensor value = restore_dims(result, self.sizes(), dim, keepdim);
+  Tensor same = self.eq(value);
+  if (to_nans) same = same.logical_or(self.isnan().logical_and(value.isnan()));
+  Tensor ties = sum(same, dim, true);
+  return restore_dims(grad, self.sizes(), dim, keepdim) * same.to(grad.dtype()) / ties;
 }
 
 namespace {
@@ -98,11 +116,26 @@ Primitive<ReduceParams> reduce_primitive() {
   return primitive;
 }
 
-const Registered sum_p = reduce_primitive<"sum", Reduction::sum>();
-const Registered mean_p = reduce_primitive<"mean", Reduction::sum, true>();
-const Registered prod_p = reduce_primitive<"prod", Reduction::prod>();
-const Registered max_p = reduce_primitive<"amax", Reduction::max>();
-const Registered min_p = reduce_primitive<"amin", Reduction::min>();
+const Registered sum_p = reduce_primitive<"sum", Reduction::sum>().vjp(
+    "SumBackward1", wrt(0, saves::shape(0), [](const Vjp& v, const ReduceParams& p) {
+      return spread_over(v.grad(), v.sizes(0), p.dim, p.keepdim);
+    }));
+const Registered mean_p = reduce_primitive<"mean", Reduction::sum, true>().vjp(
+    "MeanBackward1", wrt(0, saves::shape(0), [](const Vjp& v, const ReduceParams& p) {
+      return mean_gradient(v.grad(), v.sizes(0), p.dim, p.keepdim);
+    }));
+const Registered prod_p = reduce_primitive<"prod", Reduction::prod>().vjp(
+    "ProdBackward1", wrt(0, saves::in(0), [](const Vjp& v, const ReduceParams& p) {
+      return prod_gradient(v.grad(), v.in(0), p.dim, p.keepdim);
+    }));
+constexpr auto of_extremes =
+    wrt(0, saves::in(0) | saves::out(), [](const Vjp& v, const ReduceParams& p) {
+      return to_equal(v.grad(), v.in(0), v.out(), p.dim, p.keepdim);
+    });
+const Registered max_p =
+    reduce_primitive<"amax", Reduction::max>().vjp("AmaxBackward0", of_extremes);
+const Registered min_p =
+    reduce_primitive<"amin", Reduction::min>().vjp("AminBackward0", of_extremes);
 
 struct NumberParams {
   Dim size;

@@ -17,6 +17,7 @@ namespace fg {
 
 using namespace ir;
 using ops::restore_dims;
+using ops::to_equal;
 
 namespace {
 
@@ -95,12 +96,25 @@ void infer_with_index(Operands inputs, const WithIndexParams& p, Meta* out) {
   out[1].dtype = kInt64;
 }
 
+// The gradient goes to where the value came from.
+constexpr auto to_index = [](const Vjp& v, int64_t dim, bool keepdim) {
+  const Dims& sizes = v.sizes(0);
+  if (sizes.empty()) return v.grad();
+  Tensor grad = restore_dims(v.grad(), sizes, Dims{dim}, keepdim);
+  Tensor index = restore_dims(v.out(1), sizes, Dims{dim}, keepdim);
+  return zeros(sizes, v.grad().dtype()).scatter(dim, index, grad);
+};
+constexpr auto of_found =
+    wrt(0, saves::shape(0) | saves::out(1),
+        [](const Vjp& v, const WithIndexParams& p) { return to_index(v, p.dim, p.keepdim); });
 const Registered max_index_p =
     ops::plain_primitive<WithIndexParams, infer_with_index<"max">, evaluate_with_index<true>>(
-        "max_with_index", Kind::reduce, "t", 2);
+        "max_with_index", Kind::reduce, "t", 2)
+        .vjp("MaxBackward0", of_found);
 const Registered min_index_p =
     ops::plain_primitive<WithIndexParams, infer_with_index<"min">, evaluate_with_index<false>>(
-        "min_with_index", Kind::reduce, "t", 2);
+        "min_with_index", Kind::reduce, "t", 2)
+        .vjp("MinBackward0", of_found);
 
 template <const auto& primitive>
 std::tuple<Tensor, Tensor> with_index(const Tensor& self, int64_t dim, bool keepdim) {
@@ -108,42 +122,30 @@ std::tuple<Tensor, Tensor> with_index(const Tensor& self, int64_t dim, bool keep
   return {values, indices};
 }
 
+// The place alone has no gradient: nothing is recorded.
+template <const auto& primitive>
+Tensor index_along(const Tensor& self, int64_t dim, bool keepdim) {
+  NoGradGuard below;
+  return std::get<1>(with_index<primitive>(self, dim, keepdim));
+}
+
 template <const auto& primitive>
 Tensor index_of(const Tensor& self, OptInt dim, bool keepdim, const char* who) {
   if (self.dtype() == kBool) fail("{}: bool is not supported; convert the input", who);
-  if (dim) return std::get<1>(with_index<primitive>(self, *dim, keepdim));
+  if (dim) return index_along<primitive>(self, *dim, keepdim);
   if (self.impl()->numel == 0) {
     fail(ErrorKind::index, "{}: the input {} is empty; pass a dim that has elements", who,
          text(self.sizes()));
   }
   Tensor flat = reshape(self, {product(self.sizes())});
-  Tensor index = std::get<1>(with_index<primitive>(flat, 0, false));
+  Tensor index = index_along<primitive>(flat, 0, false);
   return keepdim ? view(index, Dims(self.sizes().size(), 1)) : index;
 }
 
-// The gradient goes to where the value came from.
-constexpr auto to_index_rule = [](const Vjp& v, int64_t dim, bool keepdim) {
-  const Dims& sizes = v.sizes(0);
-  if (sizes.empty()) return v.grad();
-  Tensor grad = restore_dims(v.grad(), sizes, Dims{dim}, keepdim);
-  Tensor index = restore_dims(v.out(1), sizes, Dims{dim}, keepdim);
-  return zeros(sizes, v.grad().dtype()).scatter(dim, index, grad);
-};
-
 // ---- values alone
 
-// The gradient is shared evenly by all elements that equal the result. A NaN equals no element, so
-// that all gradients of its slice are NaN; as in PyTorch, max() and min() of all elements give the
-// gradient to the NaNs.
-Tensor to_equal(const Tensor& grad, const Tensor& self, const Tensor& result, const OptDims& dim,
-                bool keepdim, bool to_nans = false) {
-  Tensor value = restore_dims(result, self.sizes(), dim, keepdim);
-  Tensor same = self.eq(value);
-  if (to_nans) same = same.logical_or(self.isnan().logical_and(value.isnan()));
-  Tensor ties = sum(same, dim, true);
-  return restore_dims(grad, self.sizes(), dim, keepdim) * same.to(grad.dtype()) / ties;
-}
-
+// As in PyTorch, max() and min() of all elements give their gradient to NaNs, amax() and amin() do
+// not.
 template <Tensor (*reduce)(const Tensor&, const OptDims&, bool)>
 Tensor extreme(const Tensor& self, const Dims& dim, bool keepdim, const char* who) {
   if (dim.empty() && self.impl()->numel == 0) {
@@ -213,7 +215,7 @@ const auto max_dim_entry =
            [](const Tensor& self, int64_t dim, bool keepdim) {
              return with_index<max_index_p>(self, dim, keepdim);
            })
-        .vjp("MaxBackward0", wrt(0, saves::shape(0) | saves::out(1), to_index_rule))
+        .vjp("MaxBackward0", wrt(0, saves::shape(0) | saves::out(1), to_index))
         .out()
         .samples(over_dim);
 const auto min_dim_entry =
@@ -221,7 +223,7 @@ const auto min_dim_entry =
            [](const Tensor& self, int64_t dim, bool keepdim) {
              return with_index<min_index_p>(self, dim, keepdim);
            })
-        .vjp("MinBackward0", wrt(0, saves::shape(0) | saves::out(1), to_index_rule))
+        .vjp("MinBackward0", wrt(0, saves::shape(0) | saves::out(1), to_index))
         .out()
         .samples(over_dim);
 const auto max_other_entry =

@@ -10,6 +10,7 @@
 #include "ops/elementwise/arithmetic.h"
 #include "ops/kernels/strided.h"
 #include "ops/rearrange/join.h"
+#include "ops/reduce/reduce_kind.h"
 #include "ops/view/view_kind.h"
 #include "ops/view/views.h"
 
@@ -144,7 +145,17 @@ bool is_trivial(const Tensor& self, int64_t dim) {
   return self.sizes().empty() || self.dim_size(dim) == 0;
 }
 
-const Registered recurrence_p = scan_primitive<"linear_recurrence", RecurrenceStep>();
+Tensors recurrence_gradients(const Vjp& v, int64_t dim, bool reverse) {
+  Tensor a = v.in(0);
+  if (is_trivial(a, dim)) return {zeros_like(a), v.grad()};
+  Tensor adjoint = linear_recurrence(shifted(a, dim, !reverse, 0), v.grad(), dim, !reverse);
+  return {adjoint * shifted(v.out(), dim, reverse, 0), adjoint};
+}
+const Registered recurrence_p = scan_primitive<"linear_recurrence", RecurrenceStep>().vjp(
+    "LinearRecurrenceBackward0",
+    wrt_all({0, 1}, saves::in(0) | saves::out(), [](const Vjp& v, const ScanParams& p) {
+      return recurrence_gradients(v, p.dim, p.reverse);
+    }));
 
 Tensor cumprod_of(const Tensor& self, int64_t dim, bool reverse);
 Tensor cumsum_of(const Tensor& self, int64_t dim, bool reverse);
@@ -227,15 +238,10 @@ const auto recurrence_entry =
              }
              return recurrence_p.with({dim, reverse}, a, b);
            })
-        .vjp("LinearRecurrenceBackward0",
-             wrt_all({0, 1}, saves::in(0) | saves::out(),
-                     [](const Vjp& v, int64_t dim, bool reverse) {
-                       Tensor a = v.in(0);
-                       if (is_trivial(a, dim)) return Tensors{zeros_like(a), v.grad()};
-                       Tensor adjoint =
-                           linear_recurrence(shifted(a, dim, !reverse, 0), v.grad(), dim, !reverse);
-                       return Tensors{adjoint * shifted(v.out(), dim, reverse, 0), adjoint};
-                     }))
+        .vjp("LinearRecurrenceBackward0", wrt_all({0, 1}, saves::in(0) | saves::out(),
+                                                  [](const Vjp& v, int64_t dim, bool reverse) {
+                                                    return recurrence_gradients(v, dim, reverse);
+                                                  }))
         .samples([] {
           return Samples{{{sample({4}), sample({4}), Scalar(0)}},
                          {{sample({2, 3}), sample({2, 3}), Scalar(1), Scalar(true)}, "reverse"}};
@@ -243,10 +249,34 @@ const auto recurrence_entry =
 
 }  // namespace
 
-Tensor ops::prod_gradient(const Tensor& grad, const Tensor& self, int64_t dim) {
+// `grad` has the reduced dimension, with size one.
+static Tensor gradient_along(const Tensor& grad, const Tensor& self, int64_t dim) {
   if (is_trivial(self, dim)) return expand(grad, self.sizes());
   return grad * (cumprod_of(shifted(self, dim, false, 1), dim, false) *
                  cumprod_of(shifted(self, dim, true, 1), dim, true));
+}
+
+// Several dimensions are moved to the end and become one.
+Tensor ops::prod_gradient(const Tensor& grad, const Tensor& self, const OptDims& dim,
+                          bool keepdim) {
+  size_t rank = self.sizes().size();
+  auto reduced = axis_set(dim, rank, "prod");
+  Dims order, kept, inverse(rank, 0);
+  for (bool last : {false, true}) {
+    for (size_t i = 0; i < rank; i++) {
+      if (reduced[i] == last) order.push_back(static_cast<int64_t>(i));
+    }
+  }
+  size_t count = static_cast<size_t>(std::count(reduced.begin(), reduced.end(), true));
+  Tensor spread = restore_dims(grad, self.sizes(), dim, keepdim);
+  if (count <= 1) return gradient_along(spread, self, rank == 0 ? 0 : order.back().value());
+  for (size_t i = 0; i < rank; i++) inverse[order[i].value()] = static_cast<int64_t>(i);
+  auto flat = [&](const Tensor& x) {
+    Tensor moved = permute(x, order);
+    return flatten(moved, static_cast<int64_t>(rank - count));
+  };
+  Tensor result = gradient_along(flat(spread), flat(self), -1);
+  return permute(reshape(result, permute(self, order).sizes()), inverse);
 }
 
 }  // namespace fg

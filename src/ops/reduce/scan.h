@@ -21,7 +21,8 @@ inline constexpr ir::Function<
 
 namespace fg::ops {
 
-// The gradient of a product over dim with respect to each factor; zeros among them are no problem.
-Tensor prod_gradient(const Tensor& grad, const Tensor& self, int64_t dim);
+// The gradient of a product over some dimensions, or all, with respect to each factor; zeros among
+// them are no problem.
+Tensor prod_gradient(const Tensor& grad, const Tensor& self, const OptDims& dim, bool keepdim);
 
 }  // namespace fg::ops

@@ -25,6 +25,12 @@ struct SortParams {
   bool descending;
   bool operator==(const SortParams&) const = default;
 };
+// Each value came from one place: its gradient goes back there.
+Tensor back_to(const Vjp& v, int64_t dim) {
+  if (!v.grad(0).defined()) return {};
+  return scatter(zeros(v.sizes(0), v.grad(0).dtype()), dim, v.out(1), v.grad(0));
+}
+
 template <class P>
 void require_axis(Operands inputs, const P& p) {
   ops::demand(p.dim >= 0 && p.dim < std::max<int64_t>(inputs[0]->dim(), 1), "sort",
@@ -40,19 +46,16 @@ const Registered sort_p =
                     [](Operands inputs, const SortParams& p, Tensor* out) {
                       kernels::sort_lines(*inputs[0], p.dim, p.descending, out[0], out[1]);
                     }>("sort", Kind::sort, "t", 2)
-        .requiring<require_axis<SortParams>>();
+        .requiring<require_axis<SortParams>>()
+        .vjp("SortBackward0",
+             wrt(0, saves::shape(0) | saves::out(1),
+                 [](const Vjp& v, const SortParams& p) { return back_to(v, p.dim); }));
 
 Sorted sorted(const Tensor& self, int64_t dim, bool descending) {
   int64_t axis = wrap_axis(dim, self.sizes().size(), "sort");
   ops::MemoryOrder order(self);
   auto [values, indices] = sort_p.all<2>({order.axis(axis), descending}, order.ordered(self));
   return {order.given_back(values), order.given_back(indices)};
-}
-
-// Each value came from one place: its gradient goes back there.
-Tensor back_to(const Vjp& v, int64_t dim) {
-  if (!v.grad(0).defined()) return {};
-  return scatter(zeros(v.sizes(0), v.grad(0).dtype()), dim, v.out(1), v.grad(0));
 }
 
 Samples sort_samples() {
@@ -128,7 +131,10 @@ const Registered topk_p =
         .requiring<[](Operands inputs, const TopkParams& p) {
           require_axis(inputs, p);
           ops::demand(inputs[0]->dtype() != kBool, "topk", "numbers");
-        }>();
+        }>()
+        .vjp("TopkBackward0",
+             wrt(0, saves::shape(0) | saves::out(1),
+                 [](const Vjp& v, const TopkParams& p) { return back_to(v, p.dim); }));
 const auto topk_entry =
     define(topk, "The k largest (or smallest) elements along a dimension, and where they were.",
            [](const Tensor& self, int64_t k, int64_t dim, bool largest, bool) -> Sorted {

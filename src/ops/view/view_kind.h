@@ -56,7 +56,9 @@ ir::Primitive<P> checked(const char* name) {
                            check(*inputs[0], params);
                            kernels::copy_elements(out[0], *inputs[0]);
                          }>(name, ir::Kind::extern_call, "t")
-      .raising();
+      .raising()
+      .vjp("CheckedBackward0",
+           ir::wrt(0, ir::saves::nothing, [](const ir::Vjp& v) { return v.grad(); }));
 }
 
 // For rules of Primitive::requiring(): refuses what no caller in this library asks for.

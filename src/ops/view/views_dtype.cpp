@@ -53,13 +53,15 @@ void infer(Operands inputs, const DTypeParams& p, Meta* out) {
 
 // As PyTorch: no view to autograd, since bits have no gradient.
 const Registered view_dtype_p =
-    plain_primitive<DTypeParams, infer, [](Operands inputs, const DTypeParams& p, Tensor* out) {
-      const Tensor& self = *inputs[0];
-      Dim offset = self.impl()->offset;
-      out[0] = alias(self, out[0].sizes(), out[0].strides(), offset);
-      out[0].impl()->dtype = p.dtype;
-      out[0].impl()->offset = scaled(offset, self.dtype(), p.dtype, "the offset");
-    }>("view_dtype", Kind::gather, "t");
+    plain_primitive<DTypeParams, infer,
+                    [](Operands inputs, const DTypeParams& p, Tensor* out) {
+                      const Tensor& self = *inputs[0];
+                      Dim offset = self.impl()->offset;
+                      out[0] = alias(self, out[0].sizes(), out[0].strides(), offset);
+                      out[0].impl()->dtype = p.dtype;
+                      out[0].impl()->offset = scaled(offset, self.dtype(), p.dtype, "the offset");
+                    }>("view_dtype", Kind::gather, "t")
+        .without_gradient("its results are bits read as other numbers");
 const auto view_dtype_entry =
     define(view.overload<1>(), "The same memory as elements of another dtype.",
            [](const Tensor& self, DType dtype) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "ops/create/create.h"
+#include "ops/view/view_gradients.h"
 #include "ops/view/view_kind.h"
 #include "tensor/geometry.h"
 
@@ -39,11 +41,22 @@ void require_restride(Operands inputs, const RestrideParams& p) {
 }
 
 const Registered window_p =
-    view_primitive<WindowParams>("window", [](const Tensor&, const WindowParams& p, Meta& out) {
-      out.sizes = p.size;
-      out.strides = p.stride;
-      out.offset += p.offset;
-    }).requiring<require_window>();
+    view_primitive<WindowParams>("window",
+                                 [](const Tensor&, const WindowParams& p, Meta& out) {
+                                   out.sizes = p.size;
+                                   out.strides = p.stride;
+                                   out.offset += p.offset;
+                                 })
+        .requiring<require_window>()
+        .vjp("WindowBackward0", wrt(0, saves::in(0), [](const Vjp& v, const WindowParams& p) {
+               Tensor self = v.in(0);  // for its strides
+               return as_strided_backward(v.grad(), self.sizes(), self.strides(), 0, p.size,
+                                          p.stride, p.offset);
+             }));
+
+// A gradient with the strides that the parameters of windows are about.
+Tensor laid_out_as(const Tensor& grad, const Tensor& self);
+Tensor put_zeros(const Tensor& grad, const WindowParams& p);
 
 const Registered put_window_p =
     plain_primitive<WindowParams,
@@ -56,7 +69,18 @@ const Registered put_window_p =
                       Dim first = out[0].impl()->offset + p.offset;
                       kernels::copy_elements(alias(out[0], p.size, p.stride, first), *inputs[1]);
                     }>("put_window", Kind::scatter, "tt")
-        .requiring<require_put>();
+        .requiring<require_put>()
+        .vjp("PutWindowBackward0",
+             wrt(0, saves::in(0),
+                 [](const Vjp& v, const WindowParams& p) {
+                   return put_zeros(laid_out_as(v.grad(), v.in(0)), p);
+                 }),
+             wrt(1, saves::in(0), [](const Vjp& v, const WindowParams& p) {
+               return window_p.with(p, laid_out_as(v.grad(), v.in(0)));
+             }));
+Tensor put_zeros(const Tensor& grad, const WindowParams& p) {
+  return put_window_p.with(p, grad, zeros(p.size, grad.dtype()));
+}
 
 const Registered restride_p =
     plain_primitive<RestrideParams,
@@ -66,7 +90,11 @@ const Registered restride_p =
                     [](Operands inputs, const RestrideParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
                     }>("restride", Kind::elementwise, "t")
-        .requiring<require_restride>();
+        .requiring<require_restride>()
+        .vjp("RestrideBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
+Tensor laid_out_as(const Tensor& grad, const Tensor& self) {
+  return restride_p.with({self.strides()}, grad);
+}
 
 }  // namespace
 

@@ -217,6 +217,37 @@ testing::AssertionResult nearly_equal(const Tensor& a, const Tensor& b, double t
   return testing::AssertionSuccess();
 }
 
+static PhiloxKey key_of(const ir::Operation& operation, const Tensor* values) {
+  const int64_t* seed = values[operation.inputs.back()].data_ptr<int64_t>();
+  return {static_cast<uint64_t>(seed[0]), static_cast<uint64_t>(seed[1]) + operation.skip};
+}
+
+static void run_operation(const ir::Graph& graph, const ir::Operation& operation, Tensor* values) {
+  Tensor* outputs = values + operation.output;
+  if (!operation.primitive) {
+    outputs[0] = operation.constant;
+    return;
+  }
+  ir::OperationParams params(operation, values);
+  ir::OperationOperands operands(operation, values);
+  std::optional<ReplayedNumbers> numbers;
+  if (operation.is_random()) numbers.emplace(key_of(operation, values));
+  ir::bind(*operation.primitive, operands.get(), params.get(), outputs);
+  for (int i = 0; i < operation.outputs(); i++) {
+    if (graph.values[operation.output + i].number) outputs[i].impl()->wrapped_number = true;
+  }
+}
+
+Tensors run_recording(const ir::Graph& graph, const Tensors& inputs) {
+  Tensors values(graph.values.size()), outputs;
+  for (size_t i = 0; i < inputs.size(); i++) values[graph.inputs[i]] = inputs[i];
+  for (const ir::Operation& operation : graph.operations) {
+    run_operation(graph, operation, values.data());
+  }
+  for (ir::ValueId output : graph.outputs) outputs.push_back(values[output]);
+  return outputs;
+}
+
 void each_sample(const FunctionInfo& info, const std::function<void(const Sample&)>& check) {
   if (!info.samples) return;  // a test of its own complains
   ir::Samples samples = info.samples();

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "base/error.h"
+#include "ir/graph.h"
 #include "ir/registry.h"
 
 namespace fg::table {
@@ -52,6 +53,9 @@ testing::AssertionResult equal_bits(const Tensors& a, const Tensors& b);
 testing::AssertionResult equal_bits(const Outcome& a, const Outcome& b);
 // Equal up to |a - b| <= tolerance (1 + |b|).
 testing::AssertionResult nearly_equal(const Tensor& a, const Tensor& b, double tolerance);
+
+// Runs a graph primitive by primitive, so that autograd sees each of them; seeds are inputs too.
+Tensors run_recording(const ir::Graph& graph, const Tensors& inputs);
 
 // Runs a check at every sample; its failures name function and sample, and so do exceptions.
 void each_sample(const FunctionInfo& info, const std::function<void(const Sample&)>& check);
