@@ -21,7 +21,7 @@ help:
 	@echo "make run       train a small GPT on the documentation (foregrad train); ARGS=... for options"
 	@echo "make test      build everything and run all tests"
 	@echo "make python    the Python package in build/venv"
-	@echo "make check     formatting, layers, sizes"
+	@echo "make check     formatting, layers, sizes, promises"
 	@echo "make format    let clang-format write all C++ files"
 	@echo "make clang     let clang 19 read all sources of the library"
 	@echo "make aarch64   let a compiler for aarch64 read all sources of the library"
@@ -78,6 +78,7 @@ check:
 	@$(cpp_files) | xargs -0 -r clang-format-19 --dry-run -Werror
 	@python3 tools/check_layers.py
 	@python3 tools/check_sizes.py
+	@python3 tools/check_promises.py
 
 format:
 	@tools/install_packages $(CHECK_PACKAGES)

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Fails when a file of src/<layer>/ includes a layer to its right in src/layers.txt.
 
-Layers in one comma group (`cli, python`) stand side by side and do not include each other.
+Layers in one comma group (`cli, python`) stand side by side and do not include each other. Passes,
+schedule and codegen name no primitive by string: facts about primitives stand on them.
 Usage: check_layers.py [root of a checkout]
 """
 
@@ -9,6 +10,8 @@ import pathlib
 import re
 import sys
 
+BY_NAME = re.compile(r'find_primitive\("|\bname\s*[!=]=\s*"')
+NAMELESS = {"passes", "schedule", "codegen"}
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 
@@ -18,7 +21,10 @@ def read_ranks(line):
 
 
 def problems_of_file(path, layer, ranks):
-    for match in INCLUDE.finditer(path.read_text()):
+    text = path.read_text()
+    if layer in NAMELESS and BY_NAME.search(text):
+        yield f"{path}: names a primitive by string; put a fact on the primitive"
+    for match in INCLUDE.finditer(text):
         target, slash, _ = match.group(1).partition("/")
         if target == "apps" and layer == "cli":  # the command starts the programs of apps/
             continue

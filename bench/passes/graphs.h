@@ -41,7 +41,7 @@ class Maker {
     return call(i % 2 ? "mul" : "add", std::move(inputs), nullptr, backward);
   }
   ir::ValueId copy(ir::ValueId of) {
-    static const ir::PrimitiveInfo& clone = passes::primitive_named("clone");
+    static const ir::PrimitiveInfo& clone = *ir::find_primitive("clone");
     static const ir::ParamsRef params = [] {
       ir::TextReader text("contiguous=false, strides=[]");
       return clone.params->parse(text);
@@ -51,7 +51,7 @@ class Maker {
   ir::ValueId call(const char* name, std::vector<ir::ValueId> inputs, ir::ParamsRef params,
                    bool backward) {
     ir::Operation operation;
-    operation.primitive = &passes::primitive_named(name);
+    operation.primitive = &passes::* ir::find_primitive(name);
     operation.inputs = std::move(inputs);
     operation.params = std::move(params);
     operation.backward = backward;

@@ -26,9 +26,9 @@ double seconds_of(const Executable& code, const Tensors& inputs, int runs) {
 
 void compare(const std::string& name, const ir::Graph& graph, const Tensors& inputs) {
   schedule::TileLimits usual = schedule::tile_limits;
-  Executable tiles(graph);
+  Executable tiles(schedule::make_schedule(graph));
   schedule::tile_limits.least_bytes = int64_t{1} << 60;
-  Executable whole(graph);
+  Executable whole(schedule::make_schedule(graph));
   schedule::tile_limits = usual;
   int runs = std::max(1, static_cast<int>(2e-3 / seconds_of(whole, inputs, 1)));
   double with = 1e9, without = 1e9;

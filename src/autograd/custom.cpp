@@ -12,12 +12,12 @@
 
 namespace fg::autograd {
 
-bool contains(const Tensors& tensors, const Tensor& tensor) {
+bool contains(std::span<const Tensor> tensors, const Tensor& tensor) {
   return std::any_of(tensors.begin(), tensors.end(),
                      [&](const Tensor& one) { return one.is_same(tensor); });
 }
 
-void CustomNode::connect(const Tensors& inputs) {
+void CustomNode::connect(std::span<const Tensor> inputs) {
   for (const Tensor& input : inputs) executable_ |= input.defined() && input.requires_grad();
   executable_ = executable_ && modes.grad_enabled && !modes.inference;
   if (!executable_) return;
@@ -26,7 +26,7 @@ void CustomNode::connect(const Tensors& inputs) {
   }
 }
 
-void CustomNode::check_dirty(const Tensors& outputs) const {
+void CustomNode::check_dirty(std::span<const Tensor> outputs) const {
   for (const Tensor& dirty : marks.dirty) {
     if (contains(outputs, dirty)) continue;
     fail(
@@ -82,7 +82,7 @@ Tensor CustomNode::with_history(Tensor output, uint32_t number, Role role, bool 
   return output;
 }
 
-void CustomNode::finish(const Tensors& inputs, Tensors& outputs) {
+void CustomNode::finish(std::span<const Tensor> inputs, std::span<Tensor> outputs) {
   for (const Tensor& dirty : marks.dirty) {
     refuse_outside(dirty, name());
     dirty.impl()->bump_version();
@@ -126,12 +126,12 @@ void CustomNode::finish(const Tensors& inputs, Tensors& outputs) {
   if (differentiable_outputs > 0) node_created([&] { return attached_through(outputs); });
 }
 
-Ref<Node> CustomNode::attached_through(const Tensors& outputs) {
+Ref<Node> CustomNode::attached_through(std::span<const Tensor> outputs) {
   bool through_base = outputs.size() == 1 && outputs[0].grad_fn().get() != this;
   return through_base ? attached_node(outputs[0]) : Ref<Node>::share(this);
 }
 
-void CustomNode::save(const Tensors& outputs) {
+void CustomNode::save(std::span<const Tensor> outputs) {
   for (const Tensor& tensor : marks.to_save) {
     // A view that was written has its history through its base, which leads here: a cycle.
     bool written_view =

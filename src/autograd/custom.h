@@ -3,10 +3,11 @@
 #pragma once
 
 #include "autograd/saved_value.h"
+#include "ir/call.h"
 
 namespace fg::autograd {
 
-class CustomNode : public Node {
+class CustomNode : public Node, public ir::OwnNode {
  public:
   // What forward says about its call.
   struct Marks {
@@ -19,11 +20,11 @@ class CustomNode : public Node {
   Marks marks;
 
   // Before forward: edges to the inputs, if the call becomes part of the graph.
-  void connect(const Tensors& inputs);
+  void connect(std::span<const Tensor> inputs) override;
   bool is_executable() const { return executable_; }
   // After forward: checks the marks, gives the outputs their history (an input that comes back as
   // it was becomes a view of itself), and saves. Undefined outputs stand for what is no tensor.
-  void finish(const Tensors& inputs, Tensors& outputs);
+  void finish(std::span<const Tensor> inputs, std::span<Tensor> outputs) override;
 
   Tensors apply(Tensors&& grads) override;
   void release_variables() override;
@@ -40,10 +41,10 @@ class CustomNode : public Node {
   enum class Role : uint8_t { made, input, modified };
   Tensor with_history(Tensor output, uint32_t number, Role role, bool differentiable,
                       size_t outputs);
-  void check_dirty(const Tensors& outputs) const;
-  void save(const Tensors& outputs);
+  void check_dirty(std::span<const Tensor> outputs) const;
+  void save(std::span<const Tensor> outputs);
   // The node that the outputs refer to: this, or the CopySlices of a base written through a view.
-  Ref<Node> attached_through(const Tensors& outputs);
+  Ref<Node> attached_through(std::span<const Tensor> outputs);
 
   bool executable_ = false;
   enum class Output : uint8_t { none, plain, differentiable };
@@ -52,6 +53,6 @@ class CustomNode : public Node {
 };
 
 // Whether `tensors` holds this very tensor.
-bool contains(const Tensors& tensors, const Tensor& tensor);
+bool contains(std::span<const Tensor> tensors, const Tensor& tensor);
 
 }  // namespace fg::autograd

@@ -116,7 +116,7 @@ void count_again(GraphTask& task, const std::vector<Edge>& roots) {
   }
 }
 
-// A gradient must have the shape and dtype of what it is the gradient of; see row C44.
+// A gradient must have the shape and dtype of what it is the gradient of.
 Tensor fit(const Node& producer, size_t index, Tensor grad, const InputMetadata& metadata) {
   if (!(grad.sizes() == metadata.sizes)) {
     if (!can_broadcast(metadata.sizes, grad.sizes())) {

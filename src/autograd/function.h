@@ -84,6 +84,38 @@ class FunctionNode : public CustomNode {
   }
 };
 
+// The forward of a custom function as the choke point runs it.
+template <class R, class Forward>
+class ForwardBody final : public ir::Body {
+ public:
+  explicit ForwardBody(const Forward& forward) : forward_(forward) {}
+
+  R result{};
+
+  std::span<Tensor> run() override {
+    NoGradGuard below;
+    result = forward_();
+    return outputs();
+  }
+  std::span<Tensor> take(Tensors computed) override {
+    if constexpr (std::is_same_v<R, Tensor>)
+      result = std::move(computed.at(0));
+    else
+      result = std::move(computed);
+    return outputs();
+  }
+
+ private:
+  std::span<Tensor> outputs() {
+    if constexpr (std::is_same_v<R, Tensor>)
+      return {&result, 1};
+    else
+      return result;
+  }
+
+  const Forward& forward_;
+};
+
 }  // namespace detail
 
 template <class F>
@@ -95,19 +127,13 @@ struct Function {
     Tensors inputs;
     (detail::add_tensors(inputs, args), ...);
     node->tensors = {detail::count_tensors(args)...};
-    node->connect(inputs);
-    auto result = [&] {
-      NoGradGuard below;
-      return F::forward(&node->context, args...);
-    }();
-    if constexpr (std::is_same_v<decltype(result), Tensor>) {
-      Tensors outputs{result};
-      node->finish(inputs, outputs);
-      return outputs[0];
-    } else {
-      node->finish(inputs, result);
-      return result;
-    }
+    using Result = std::decay_t<decltype(F::forward(&node->context, args...))>;
+    auto forward = [&] { return F::forward(&node->context, args...); };
+    detail::ForwardBody<Result, decltype(forward)> body(forward);
+    ir::Operand operand(inputs);
+    ir::Call call{.custom = node.get(), .inputs = {&operand, 1}, .body = &body};
+    ir::call(call);
+    return std::move(body.result);
   }
 };
 

@@ -2,6 +2,7 @@
 
 #include "autograd/accumulate_grad.h"
 #include "base/fail.h"
+#include "ir/capturing.h"
 #include "ir/primitive.h"
 #include "tensor/allocator.h"
 
@@ -19,7 +20,7 @@ AutogradMeta& ensure_meta(const Tensor& tensor) {
 }
 
 void refuse_outside(const Tensor& tensor, std::string_view function) {
-  if (!modes.interpreter || tensor.is_abstract()) return;
+  if (!modes.capturing || tensor.is_abstract()) return;
   if (tensor.impl()->storage->made_in_capture()) return;
   fail(
       "{}: a function that is being captured changes a tensor that it reached by itself; pass the "
@@ -30,7 +31,7 @@ void refuse_outside(const Tensor& tensor, std::string_view function) {
 // The same for what is no write of elements; an interpreter may refuse more of it.
 static void refuse_change(const Tensor& tensor, const char* function) {
   refuse_outside(tensor, function);
-  if (modes.interpreter) modes.interpreter->asked(tensor, function);
+  if (modes.capturing) modes.capturing->asked(tensor, function);
 }
 
 Ref<Node> grad_accumulator(const Tensor& leaf) {
@@ -39,8 +40,8 @@ Ref<Node> grad_accumulator(const Tensor& leaf) {
 }
 
 Edge gradient_edge(const Tensor& tensor) {
-  if (modes.interpreter) [[unlikely]] {
-    Tensor inside = modes.interpreter->stand_in(tensor);
+  if (modes.capturing) [[unlikely]] {
+    Tensor inside = modes.capturing->stand_in(tensor);
     if (!inside.is_same(tensor)) return gradient_edge(inside);
   }
   AutogradMeta* meta = meta_of(tensor);
@@ -219,7 +220,7 @@ Tensor Tensor::detach() const {
 
 Tensor& Tensor::detach_() const {
   check_defined("detach_");
-  if (modes.interpreter) modes.interpreter->asked(*this, "is_view (in detach_)");
+  if (modes.capturing) modes.capturing->asked(*this, "is_view (in detach_)");
   if (is_view()) {
     fail(
         "detach_: a view cannot be detached in place, its base would still lead to it; use "

@@ -31,7 +31,7 @@ void OpNode::connect(ir::Operands inputs, const Tensor* original) {
       list_count_ = inputs[i].count;
     }
     for (const Tensor& tensor : inputs[i].all()) {
-      bool tracked = tensor.defined() && (tensor.impl()->autograd || modes.interpreter);
+      bool tracked = tensor.defined() && (tensor.impl()->autograd || modes.capturing);
       Edge edge = tracked ? gradient_edge(tensor) : Edge{};
       if (edge.is_valid()) requiring |= 1u << i;
       add_next_edge(std::move(edge));

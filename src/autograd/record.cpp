@@ -6,14 +6,15 @@
 #include "autograd/active_hooks.h"
 #include "autograd/op_node.h"
 #include "autograd/view.h"
+#include "ir/capturing.h"
 #include "ir/primitive.h"
 
 namespace fg::autograd {
 
 bool is_tracked(const Tensor& tensor) {
   if (!tensor.defined()) return false;
-  if (!modes.interpreter || tensor.is_abstract()) return tensor.requires_grad();
-  return modes.interpreter->stand_in(tensor).requires_grad();
+  if (!modes.capturing || tensor.is_abstract()) return tensor.requires_grad();
+  return modes.capturing->stand_in(tensor).requires_grad();
 }
 
 // A call of inference tensors alone is not recorded, as in PyTorch, even where one requires grad.

@@ -3,6 +3,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/active_hooks.h"
 #include "base/fail.h"
+#include "ir/capturing.h"
 #include "ir/primitive.h"
 
 namespace fg::autograd {
@@ -18,7 +19,7 @@ SavedValue::SavedValue(const Tensor& given, bool output, bool inplace_on_view)
     : output_(output), inplace_on_view_(inplace_on_view) {
   if (!given.defined()) return;
   Tensor inside;
-  const Tensor& value = modes.interpreter ? (inside = modes.interpreter->stand_in(given)) : given;
+  const Tensor& value = modes.capturing ? (inside = modes.capturing->stand_in(given)) : given;
   if (value.is_inference()) {
     fail(
         "inference tensors cannot be saved for backward: make the tensor outside inference mode, "
@@ -126,7 +127,7 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
 Tensor SavedValue::unpack(const Node* saved_for) const {
   if (freed_) refuse_freed(*saved_for);
   if (!defined_) return {};
-  if (modes.interpreter && data_.defined()) modes.interpreter->unpacked(data_);
+  if (modes.capturing && data_.defined()) modes.capturing->unpacked(data_);
   if (is_packed()) {
     Tensor unpacked;
     {

@@ -4,6 +4,7 @@
 #include "autograd/graph_task.h"
 #include "autograd/op_node.h"
 #include "base/fail.h"
+#include "ir/capturing.h"
 #include "ir/registry.h"
 #include "ops/create/create.h"
 #include "ops/view/views.h"
@@ -18,7 +19,7 @@ ViewOrigin current_view_origin() {
 void make_view(const Tensor& viewed, const Tensor& output, ViewOrigin origin) {
   if (output.is_inference()) return;
   Tensor inside;
-  const Tensor& base = modes.interpreter ? (inside = modes.interpreter->stand_in(viewed)) : viewed;
+  const Tensor& base = modes.capturing ? (inside = modes.capturing->stand_in(viewed)) : viewed;
   AutogradMeta* base_meta = meta_of(base);
   AutogradMeta& meta = ensure_meta(output);
   const ViewInfo* outer = base_meta && base_meta->view ? &base_meta->view : nullptr;
@@ -36,7 +37,7 @@ void forget_view(const Tensor& result) {
 void become_view(const Tensor& self, const Tensor& view, const char* name) {
   refuse_outside(self, name);
   check_inplace(self, name, self.requires_grad());
-  if (modes.interpreter) modes.interpreter->reshaping(self, view);
+  if (modes.capturing) modes.capturing->reshaping(self, view);
   TensorImpl& impl = *self.impl();
   impl.set_layout(view.sizes(), view.strides());
   impl.offset = view.impl()->offset;
@@ -191,7 +192,7 @@ void rebase_history(const Tensor& self, Edge edge) {
       fail("this view may not be modified in place: {}", reason);
     }
     // Whether second derivatives meet the hooks depends on how long the view lives, as in PyTorch.
-    if (modes.interpreter && meta.grad_fn && meta.grad_fn->hooks()) {
+    if (modes.capturing && meta.grad_fn && meta.grad_fn->hooks()) {
       fail(
           "a function that is being captured writes to a view that it has a hook on; write to a "
           "clone()");

@@ -1,4 +1,4 @@
-// Entries of this process as one string, for another machine.
+// Artifacts: the entries that this process used, as one string for another machine, and back.
 #include <algorithm>
 
 #include "cache/bundle.h"
@@ -10,7 +10,7 @@
 namespace fg::cache {
 namespace {
 
-// From memory, else from this machine; what was evicted since is left out.
+// Finds a recorded entry in memory, else on this machine; entries evicted since are left out.
 bool add_entry(State& state, const Digest& key, const std::string& name,
                std::vector<BundledEntry>& entries) {
   auto take = [&](const Candidate& candidate) {
@@ -53,7 +53,7 @@ std::vector<std::string> load_artifacts(std::string_view bytes) {
   now->settle(problems);
   std::vector<std::string> keys;
   for (const BundledEntry& entry : entries) {
-    // Recorded although nobody asked for it yet: the next bundle is not to be smaller than this.
+    // Recorded before any lookup asks for it: the next bundle shall hold at least these entries.
     now->remember(entry.key, {entry.name, entry.content});
     keys.push_back(hex(entry.key));
   }

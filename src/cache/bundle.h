@@ -1,4 +1,4 @@
-// Many entries in one file or string, to be carried to another machine: compressed, with one
+// A bundle: many entries in one file or string for another machine, compressed, with one
 // authentication code over everything. It is read whole or not at all.
 //
 //   0 magic "FGBUNDL\n"    8 format    16 size of the entries    24 size compressed    32 code
@@ -21,13 +21,13 @@ struct BundledEntry {
 };
 
 std::string make_bundle(const std::vector<BundledEntry>& entries, const SecretKey& shared);
-// What make_bundle does with entries that stand one after the other, each with its size before it.
+// Compresses and seals entries that stand one after the other, each with its size before it.
 std::string seal_bundle(std::string_view plain, const SecretKey& shared);
-// Everything is verified when this returns; refuses whatever is not in order.
+// Verifies every entry before it returns; refuses a bundle with any damage.
 std::vector<BundledEntry> read_bundle(std::string_view bundle, const SecretKey& shared);
 
-// Writes all of them, authenticated anew with the store's own key; when one cannot be written,
-// those that were not there before are removed again.
+// Writes all entries, authenticated anew with the store's own key. When one cannot be written, it
+// removes those that the store did not have before.
 void write_all_or_none(const LocalStore& store, const std::vector<BundledEntry>& entries);
 
 }  // namespace fg::cache

@@ -59,7 +59,7 @@ class Finder {
     return std::exchange(found_, std::nullopt);
   }
 
-  // A hit there is one here from now on.
+  // A hit on the remote server is written to the local store as well.
   std::optional<Entry> remotely() {
     auto remote = state_.remote(problems_);
     if (!remote) return std::nullopt;
@@ -74,7 +74,7 @@ class Finder {
     return std::exchange(found_, std::nullopt);
   }
 
-  // What went wrong in one store must not keep us from the next.
+  // Looks into one store; its failure is noted and must not keep us from the next store.
   std::optional<Entry> guarded(std::optional<Entry> (Finder::*look)()) {
     try {
       return (this->*look)();
@@ -84,7 +84,7 @@ class Finder {
     }
   }
 
-  // After waiting. What is wrong with other entries was said at the first look.
+  // Looks again after waiting. Problems of other entries were noted at the first look.
   std::optional<Entry> again() {
     size_t before = problems_.size();
     std::optional<Entry> entry = guarded(&Finder::in_memory);
@@ -166,7 +166,7 @@ void write_locally(State& state, const Digest& address, const Candidate& candida
       return;
     } catch (const FileError& problem) {
       if (problem.code() != ENOENT || attempt == 1) throw;
-      state.forget_local();  // somebody removed the whole folder
+      state.forget_local();  // the whole folder was removed
     }
   }
 }
@@ -211,7 +211,7 @@ Search find_or_take_turn(const Key& key, const Accept& accept) {
       finder.problems().push_back(problem_of(problem));
     }
     waited = search.turn.waited();
-    // Whoever was before us may have written it since we looked.
+    // The process that had the turn before us may have written the entry since we looked.
     search.entry = finder.again();
     if (search.entry) search.turn = Turn();
   }

@@ -1,5 +1,5 @@
-// What a local store removes: the least recently used entries when it is too large, and what
-// processes that were killed left behind.
+// The collector of the local store: removes the least recently used entries when the store is too
+// large, and files that killed processes left behind.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr int64_t kOrphanSeconds = 3600;  // no writer takes that long
 
-// The file with the number of bytes, locked. Who does not get it at once waits a moment: another
-// process is counting; after that the number is left alone and is wrong until it is counted anew.
+// The file with the number of bytes, locked. While another process counts, this one waits a moment;
+// after that it leaves the number alone, and the number is wrong until it is counted anew.
 class Usage {
  public:
   explicit Usage(int root) : file_(open_own_file(root, kUsage, O_RDWR | O_CREAT)) {
@@ -68,7 +68,7 @@ void remove_file(int root, const StoredFile& file) {
 }
 
 // Counts everything; a time in the future becomes now, or that file would be the last to go for
-// ever. Orphans get the time to be sure that nobody writes them any more.
+// ever. Orphans are removed when they are so old that no writer can still be at work.
 Found find_all(int root, Collected& result) {
   Found found;
   int64_t now = std::time(nullptr);
@@ -89,7 +89,7 @@ Found find_all(int root, Collected& result) {
   return found;
 }
 
-// A lock that nobody holds is only a file; it is removed under its own lock.
+// Removes lock files that no process holds, each under its own lock.
 uint64_t remove_stale_locks(int root) {
   uint64_t removed = 0;
   Descriptor locks = open_inside(root, kLocks, false);
@@ -144,7 +144,7 @@ Collected LocalStore::collect(uint64_t limit) const {
   return result;
 }
 
-// The folder itself stays, with its mode and whoever has it open.
+// The folder itself stays, with its mode, for the processes that have it open.
 void LocalStore::clear() const {
   Usage usage(root_.number());
   each_file(root_.number(), [&](const StoredFile& file) { remove_file(root_.number(), file); });

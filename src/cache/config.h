@@ -1,4 +1,4 @@
-// What the cache is told to do: from the settings, or by a program.
+// Options of the cache, from the settings (FOREGRAD_CACHE_...) or from a program.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@ struct Config {
   bool remote = true;                           // the remote store, when it has an address
   std::string directory;                        // of the local store
   std::string key_directory;                    // of the user's own secret key
-  std::string shared_key;                       // a file: the secret of those who share entries
+  std::string shared_key;                       // a file: the secret of users that share entries
   std::string remote_url;                       // redis:// or rediss://
   std::string tag;                              // part of every key
   uint64_t size_limit = uint64_t{2} << 30;      // bytes on disk
   uint64_t memory_limit = uint64_t{256} << 20;  // bytes in this process
   double wait_seconds = 300;                    // for another process that compiles the same
   double remote_seconds = 0.5;                  // for one question to the remote store
-  bool strict = false;                          // what goes wrong is an error
+  bool strict = false;                          // failures are errors
 };
 
 Config config_from_settings();

@@ -50,7 +50,7 @@ auto packed_provenance(Builder& builder, const Provenance& made) {
                                   made.made_at);
 }
 
-// The builder wants to know, and has only 31 bits for offsets.
+// Bytes to reserve in the builder, whose offsets have only 31 bits.
 size_t room_for(const Key& key, const Entry& entry) {
   size_t bytes = 4096;
   for (const Field& field : key.fields) bytes += field.name.size() + field.value.size() + 64;

@@ -1,5 +1,5 @@
-// An entry: named sections of bytes, and where they come from. Its content is a FlatBuffer, which
-// is verified before anything is read out of it.
+// An entry: named sections of bytes, with their provenance. Its content is a FlatBuffer, verified
+// before anything is read out of it.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct Provenance {
   double compile_milliseconds = 0;
   int64_t made_at = 0;  // seconds since 1970
 };
-// What this library is, made now.
+// The provenance of an entry that this library makes now.
 Provenance made_here(const char* level, double compile_milliseconds);
 
 struct Section {
@@ -31,14 +31,14 @@ struct Entry {
   Provenance made;
   std::shared_ptr<const void> owner{};  // keeps the bytes of all sections
 
-  // The bytes of the section with this name; no such section: empty, without an address.
+  // The bytes of the section with this name; without such a section a view with a null address.
   std::string_view section(std::string_view name) const;
 };
 
 inline constexpr size_t kLargestContent = size_t{1} << 30;
 
 std::string pack(const Key& key, const Entry& entry);
-// Refuses what the verifier does; nothing is copied but names.
+// Refuses a content that the verifier rejects; copies nothing but names.
 Entry unpack(const Bytes& content);
 Key key_of(const Bytes& content);                    // of a content that unpack took
 bool has_key(const Bytes& content, const Key& key);  // the same fields in the same order

@@ -1,4 +1,4 @@
-// Folders that belong to this user alone: made with mode 0700, owner and mode checked.
+// Private folders, which belong to this user alone: made with mode 0700, owner and mode checked.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@ namespace fg::cache {
 // others may enter, and a path through a symbolic link that another user made.
 Descriptor open_private_folder(const std::string& path, const char* what);
 
-// A relative path means the folder that is current now, wherever the program goes later.
+// Resolves a relative path against the current folder, so that a later chdir does not move it.
 std::string absolute_path(const std::string& path);
 
-// A folder in an open private one, made when missing and asked for.
+// Opens a folder inside an open private one; `make` creates a missing one.
 Descriptor open_inside(int folder, const std::string& name, bool make);
 
-// A plain file in an open private folder. With O_CREAT anything else in its place is removed.
+// Opens a plain file in an open private folder. O_CREAT removes anything else in its place.
 Descriptor open_own_file(int folder, const std::string& name, int flags);
 
 }  // namespace fg::cache

@@ -1,4 +1,4 @@
-// A key: everything that decides what is compiled, as named fields in a fixed order. Its digest
+// A key: everything that decides the compiled code, as named fields in a fixed order. Its digest
 // only finds an entry; the fields themselves are compared.
 #pragma once
 
@@ -22,7 +22,7 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-// One field of two keys that is not the same in both.
+// A field that differs between two keys.
 struct Difference {
   std::string name;
   std::string one, other;               // values
@@ -30,8 +30,8 @@ struct Difference {
 };
 std::vector<Difference> differences(const Key& one, const Key& other);
 
-// Where two values differ first, for people: the line of a longer text, without what is not
-// printable.
+// The first difference of two values, for people: of a longer text the line, without characters
+// that are not printable.
 std::string first_difference(const std::string& one, const std::string& other);
 std::string printable(std::string_view text, size_t limit = 200);
 

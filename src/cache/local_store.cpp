@@ -88,7 +88,7 @@ bool LocalStore::visit(const Digest& key, const Visit& take, const ReportProblem
     try {
       if (take({name, read(folder.number(), name, key, Use::hit)})) return true;
     } catch (const Unusable& problem) {
-      // What cannot ever be read again makes room; what another key wrote is left to its owner.
+      // A damaged file makes room; one that another secret key sealed is left to its owner.
       if (problem.reason() == std::string_view("damaged")) {
         remove_anything(folder.number(), name);
       }
@@ -130,8 +130,8 @@ uint64_t LocalStore::write(const Digest& key, const std::string& name,
                            std::string_view content) const {
   Header header = seal(content, key, secret_);
   uint64_t removed = 0;
-  // Before the file is there: who is killed in between leaves a number that is too large, and the
-  // next collection puts it right.
+  // Counted before the file is there: a process killed in between leaves a number that is too
+  // large, and the next collection puts it right.
   bool too_much = account(bytes_on_disk(kHeaderSize + content.size()));
   for (int attempt = 0;; attempt++) {
     try {

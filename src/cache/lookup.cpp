@@ -63,8 +63,8 @@ bool read_number(std::string_view text, Number& number) {
   return error == std::errc() && end == text.data() + text.size();
 }
 
-// Of several who see that the log is large, one does this: under a lock, and only while the file
-// that it wrote to is still the one with the name.
+// Renames a log that has become large. One process does it: under a lock, and only while the file
+// that it wrote to still has the name.
 void put_aside(int folder, int file, const struct stat& status) {
   struct stat named;
   if (flock(file, LOCK_EX | LOCK_NB)) return;

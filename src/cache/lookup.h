@@ -1,4 +1,4 @@
-// What happened at a lookup, for `foregrad cache why` and cache_stats().
+// Lookups and their outcomes, for `foregrad cache why` and cache_stats().
 #pragma once
 
 #include <cstdint>
@@ -28,25 +28,25 @@ struct Lookup {
   std::string reason{};  // of a bypass
   double microseconds = 0;
   bool waited = false;  // for another process that compiled the same
-  // The key's fields; values that are long are their digests.
+  // The key's fields; a long value is replaced by its digest.
   std::vector<Field> fields{};
 };
 
 std::vector<Field> short_fields(const Key& key);
 
-// One line of text without an end of line, and back. False: the line is none.
+// A lookup as one line of text, without its end, and back. False: the line holds no lookup.
 std::string to_line(const Lookup& lookup);
 bool from_line(std::string_view line, Lookup& lookup);
 
-// An entry that was written to the local store and had not been there.
+// An entry that was new in the local store when it was written.
 struct Stored {
   std::string key, name;  // as in StoredFile
   size_t after = 0;       // how many of the log's lookups were before
 };
 
-// The last lookups of all processes, in the folder of the local store, and between them what was
-// stored: the order says which entries a lookup could have found, as times of seconds do not.
-// Bounded; whatever goes wrong here is nobody's concern.
+// The log in the folder of the local store: the last lookups of all processes, and the entries that
+// were stored between them. Its order says which entries a lookup could have found; times in
+// seconds could not. The log is bounded, and its failures are ignored.
 struct Log {
   std::vector<Lookup> lookups{};  // the oldest first
   std::vector<Stored> stored{};

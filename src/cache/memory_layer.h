@@ -1,5 +1,5 @@
-// Entries that this process has read or made: found again without a file. Bounded; the least
-// recently used go first. One thread at a time.
+// The memory layer: entries that this process has read or made, found again without a file.
+// Bounded; the least recently used go first. One thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ class MemoryLayer {
  public:
   explicit MemoryLayer(uint64_t limit) : limit_(limit) {}
 
-  // Everything under this key, which is used now.
+  // All entries of this key; they count as used now.
   std::vector<Candidate> of(const Digest& key);
   void add(const Digest& key, const Candidate& candidate);
   void clear();

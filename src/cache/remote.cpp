@@ -134,7 +134,7 @@ void Remote::write_all() {
   changed_.notify_all();
 }
 
-// What could not be sent is tried again after the server's rest, but not for ever.
+// Sends one entry. After a failure it is sent again when the server has rested, but not for ever.
 void Remote::write_one(std::unique_ptr<RemoteServer>& server, Pending next) {
   bool again = false;
   try {

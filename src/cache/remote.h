@@ -1,6 +1,6 @@
-// The remote store as the cache uses it: what it does not have is remembered for a while, a server
-// that fails is left alone for longer and longer, and entries are written behind the program's
-// back.
+// The remote store as the cache uses it: it remembers for a while which keys the server does not
+// have, leaves a failing server alone for longer and longer, and writes entries on a thread of its
+// own.
 #pragma once
 
 #include <chrono>
@@ -26,12 +26,12 @@ class Remote {
     std::function<void()> saved;
   };
   Remote(Open open, const SecretKey& shared, Hooks hooks);
-  ~Remote();  // what is not written yet is lost; see flush
+  ~Remote();  // entries not written yet are lost; see flush
 
-  // False at once while the server rests, or when it said a moment ago that it has nothing.
+  // False at once while the server rests, or when it had no entry for this key a moment ago.
   bool visit(const Digest& key, const Visit& take);
   void write_later(const Digest& key, const std::string& name, const Bytes& content);
-  // Waits until everything is written; false when it is not within this time, or the server rests.
+  // Waits until all entries are written; false when that takes longer, or while the server rests.
   bool flush(double seconds);
 
  private:

@@ -1,4 +1,4 @@
-// A store of bytes on another machine. What it hands out is checked by others.
+// A store of bytes on another machine. Its callers check the values that it returns.
 #pragma once
 
 #include <memory>

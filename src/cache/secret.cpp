@@ -63,7 +63,7 @@ SecretKey user_key(const std::string& directory) {
   Descriptor file = open_key(folder.number());
   if (!file && errno == ENOENT) {
     SecretKey made = random_key();
-    // Of several processes that come here, one gives its key the name; all read that one.
+    // One of several processes that come here gives its key the name; all read that one.
     write_file(folder.number(), kUserKeyFile, {raw_bytes(made)}, Existing::keep, Durable{true});
     file = open_key(folder.number());
   }

@@ -52,7 +52,7 @@ static Config with_absolute_paths(Config config) {
     for (std::string* path : {&config.directory, &config.key_directory, &config.shared_key}) {
       *path = absolute_path(*path);
     }
-  } catch (const Unusable&) {  // said when a path is needed
+  } catch (const Unusable&) {  // reported when a path is needed
   }
   return config;
 }
@@ -86,7 +86,7 @@ std::shared_ptr<Remote> State::remote(std::vector<Problem>& problems) {
   Locked<Lock> guard(lock_);
   if (!remote_ && remote_problem_.reason.empty()) {
     try {
-      redis_address(config_.remote_url);  // understood, or said now
+      redis_address(config_.remote_url);  // throws now when the address is wrong
       auto open = [url = config_.remote_url, seconds = config_.remote_seconds] {
         return open_redis(url, seconds);
       };
@@ -137,8 +137,8 @@ Recorded State::exchange_recorded(Recorded other) {
   return std::exchange(recorded_, std::move(other));
 }
 
-// Once per reason: a full disk would be said at every compilation otherwise. Straight to standard
-// error, because warnings of other languages may be errors there.
+// Warns once per reason: a full disk would warn at every compilation otherwise. It writes straight
+// to standard error, because warnings of other languages may be errors there.
 void State::say(const Problem& problem) {
   bool first;
   {
@@ -201,8 +201,8 @@ void State::reset_stats() {
   lookups_.clear();
 }
 
-// The thread that writes to the remote server is the parent's. What that has to say is, too: the
-// object stays in memory for ever, its locks may be taken.
+// The thread that writes to the remote server is the parent's, and so are the entries that it has
+// to send. The object stays in memory for ever, as its locks may be taken.
 void State::after_fork_in_child() {
   if (remote_) new std::shared_ptr<Remote>(std::move(remote_));
   remote_ = nullptr;

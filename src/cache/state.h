@@ -1,4 +1,4 @@
-// What the cache of this process holds between calls. For cache.cpp and artifacts.cpp only.
+// The state of this process's cache between calls. For cache.cpp and artifacts.cpp only.
 #pragma once
 
 #include <deque>
@@ -17,7 +17,7 @@
 
 namespace fg::cache {
 
-// Something that went wrong, as it is counted and said.
+// A failure: the reason under which it is counted, and the sentence of the warning.
 struct Problem {
   std::string reason, sentence;
 };
@@ -30,17 +30,17 @@ class State {
   explicit State(const Config& config);
 
   const Config& config() const { return config_; }
-  // Opened by the first call; null when off or unusable, which is one problem per call.
+  // The stores, opened by the first call. Null when off, or when unusable, with a problem added.
   std::shared_ptr<LocalStore> local(std::vector<Problem>& problems);
   std::shared_ptr<Remote> remote(std::vector<Problem>& problems);
   void forget_local();  // its folder was removed: the next call makes it anew
 
   std::vector<Candidate> in_memory(const Digest& key);
-  // A hit or a new entry: found in memory from now on, and one of the artifacts.
+  // Keeps a hit or a new entry in memory and records it as one of the artifacts.
   void remember(const Digest& key, const Candidate& candidate);
   void forget_memory();
 
-  // Counts and says; the first one is an Error in strict mode.
+  // Counts the problems and warns of them; in strict mode the first one is an Error.
   void settle(const std::vector<Problem>& problems);
   void count(const Lookup& lookup);
   template <class F>
@@ -69,7 +69,7 @@ class State {
   std::vector<std::string> said_;  // reasons
   std::shared_ptr<LocalStore> local_;
   std::shared_ptr<Remote> remote_;
-  Problem local_problem_, remote_problem_;  // why there is none
+  Problem local_problem_, remote_problem_;  // why a store is unusable
 };
 
 // The cache of this process as it is configured now.

@@ -1,4 +1,4 @@
-// What the cache did in this process.
+// Counters of the cache in this process.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ struct Stats {
   uint64_t waited = 0;        // for another process that compiled the same
   uint64_t saved = 0, saved_remotely = 0;
   uint64_t evicted = 0;                        // least recently used, to make room
-  double milliseconds_saved = 0;               // what compiling the hits had taken
-  std::map<std::string, uint64_t> bypasses{};  // by reason: nothing was looked up
-  std::map<std::string, uint64_t> failures{};  // by reason: something did not work
+  double milliseconds_saved = 0;               // the time that compiling the hits had taken
+  std::map<std::string, uint64_t> bypasses{};  // by reason, without a lookup
+  std::map<std::string, uint64_t> failures{};  // by reason
 
   std::vector<Lookup> lookups{};  // the last ones, the oldest first
 

@@ -22,7 +22,7 @@ bool is_temporary(const std::string& name);
 
 // Every file below entries/, those of killed writers too.
 void each_file(int root, const std::function<void(const StoredFile&)>& visit);
-// What a file takes, its share of a folder included: many small ones fill a disk too.
+// Bytes of a file on disk, with its share of a folder: many small files fill a disk too.
 uint64_t bytes_on_disk(uint64_t size);
 
 }  // namespace fg::cache

@@ -38,7 +38,7 @@ int keep(int file) {
   return -1;
 }
 
-// Who had the lock before removed its file: a lock counts only on the file that has the name.
+// A lock counts only on the file that has the name: the process before us removed its own file.
 bool still_named(int folder, const std::string& name, int file) {
   struct stat named, opened;
   return fstatat(folder, name.c_str(), &named, AT_SYMLINK_NOFOLLOW) == 0 &&

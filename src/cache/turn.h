@@ -1,5 +1,5 @@
 // Single flight: of many processes that miss the same key, one compiles and the others wait for it.
-// A lock of the system (flock) on a file per key: who dies loses it, so that nothing is ever stuck.
+// A turn is a flock on a file per key. A process that dies loses it, so that no other one is stuck.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ namespace fg::cache {
 class Turn {
  public:
   enum class State : uint8_t {
-    mine,   // nobody else compiles this
-    alone,  // no lock was to be had, or not in time: go on, others may do the same
+    mine,   // no other process compiles this key
+    alone,  // without a lock, or not in time: compile all the same, as other processes may
   };
   Turn() = default;
   Turn(Turn&& other) noexcept;
   Turn& operator=(Turn&& other) noexcept;
-  ~Turn();  // the next one's turn
+  ~Turn();  // lets the next process compile
 
   State state() const { return state_; }
   bool waited() const { return waited_; }

@@ -1,4 +1,4 @@
-// Why something in the cache, or the cache itself, cannot be used. The reason is one of a few short
+// The error of an entry, a store or a cache that cannot be used. The reason is one of a few short
 // texts that are counted; the sentence says more, once.
 #pragma once
 
@@ -16,7 +16,7 @@ class Unusable : public Error {
   const char* reason_;
 };
 
-// In strict mode: what would have been counted otherwise.
+// In strict mode, the error of a failure that would only be counted otherwise.
 class StrictError : public Error {
  public:
   explicit StrictError(const std::string& sentence)

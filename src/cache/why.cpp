@@ -21,7 +21,7 @@ struct KnownKey {
   size_t since;  // how many lookups had ended when it was stored
 };
 
-// By key and name. What the log does not name is older than all that it holds.
+// The place in the log by key and name. An entry without one is older than the whole log.
 using StoredSince = std::map<std::pair<std::string, std::string>, size_t>;
 
 StoredSince stored_since(const Log& log) {
@@ -49,7 +49,7 @@ std::vector<KnownKey> known_keys(const LocalStore& store, const StoredSince& sin
   return keys;
 }
 
-// Of the lookup with this number among all in the log.
+// The nearest entry of the lookup that has this number among all in the log.
 std::optional<Nearest> nearest(const Lookup& lookup, size_t number,
                                const std::vector<KnownKey>& keys) {
   std::optional<Nearest> best;

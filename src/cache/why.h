@@ -1,4 +1,4 @@
-// Why a lookup missed: the entry whose key is nearest, and the fields in which it differs.
+// Reasons of misses: the entry with the nearest key, and the fields in which the keys differ.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct Explained {
   std::optional<Nearest> nearest{};  // of a miss, when there was any entry
 };
 
-// The last lookups of all processes, the oldest first. A miss is compared with the entries that
-// were stored before it, of those that were used last; long values are digests here.
+// The last lookups of all processes, the oldest first. A miss is compared with entries that were
+// stored before it, among those used last; long values are digests here.
 std::vector<Explained> explain_lookups(const LocalStore& store, size_t count);
 
 // One sentence per lookup, for people.

@@ -30,7 +30,7 @@ size_t Tracer::GeometryHash::operator()(const Geometry& geometry) const {
   return hash;
 }
 
-// What the backward of a node does comes from the line that made the node (row B57).
+// Operations of a node's backward come from the line that made the node.
 uint32_t Tracer::source() {
   if (backward) {
     autograd::GraphTask* task = autograd::current_task();
@@ -59,8 +59,8 @@ void Tracer::add(ir::Operation operation) {
   graph.operations.push_back(std::move(operation));
 }
 
-ValueId Tracer::call(const ir::PrimitiveInfo& primitive, std::vector<ValueId> inputs,
-                     ir::ParamsRef params, ir::ValueInfo info) {
+ValueId Tracer::trace(const ir::PrimitiveInfo& primitive, std::vector<ValueId> inputs,
+                      ir::ParamsRef params, ir::ValueInfo info) {
   ir::Operation operation;
   operation.primitive = &primitive;
   operation.inputs = std::move(inputs);
@@ -81,9 +81,7 @@ Tracer::Memory& Tracer::add_constant(const Tensor& tensor) {
   }
   ir::Operation operation;
   {
-    ModesGuard eagerly;  // a copy: the function may hand the tensor out, and its owner write to it
-    modes.interpreter = nullptr;
-    modes.grad_enabled = false;
+    Eagerly eagerly;  // a copy: the function may hand the tensor out, and its owner write to it
     operation.constant = base.clone();
     operation.constant.impl()->wrapped_number = base.impl()->wrapped_number;
   }
@@ -108,7 +106,7 @@ ValueId Tracer::as_number(ValueId value, bool number) {
   ir::ValueInfo info = graph.values[value];
   info.number = number;
   ops::WindowParams params{info.sizes, info.strides, 0};
-  return call(ops::window(), {value}, std::make_shared<const ops::WindowParams>(params), info);
+  return trace(ops::window(), {value}, std::make_shared<const ops::WindowParams>(params), info);
 }
 
 ValueId Tracer::read(const Tensor& given) {
@@ -137,7 +135,7 @@ ValueId Tracer::read_part(Memory& memory, const Tensor& view) {
   ops::WindowParams params{view.sizes(), view.strides(), offset};
   ir::ValueInfo info{view.sizes(), view.strides(), view.dtype()};
   ValueId value =
-      call(ops::window(), {memory.value}, std::make_shared<const ops::WindowParams>(params), info);
+      trace(ops::window(), {memory.value}, std::make_shared<const ops::WindowParams>(params), info);
   return place->second = value;
 }
 
@@ -236,7 +234,7 @@ void Tracer::add_view(const ir::PrimitiveInfo& primitive, const Tensor& input, c
                             input.strides(), input.impl()->storage->version}};
   if (primitive.from_storage || memory.is_whole(output)) return;
   if (memory.views().parts.count(Geometry(output)) > 0) return;
-  ValueId value = call(primitive, {read(input)}, std::move(shared), ir::info_of(output));
+  ValueId value = trace(primitive, {read(input)}, std::move(shared), ir::info_of(output));
   memory_of(input).views().parts.emplace(Geometry(output), value);
 }
 
@@ -263,8 +261,12 @@ void Tracer::draw(ir::Operation& operation, ir::Operands inputs, const void* par
   from->numbers += static_cast<uint64_t>(numbers.value());
 }
 
-void Tracer::evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, const void* params,
-                      Tensor* outputs) {
+// Functions run, and their primitives are traced.
+void Tracer::call(ir::Call& call) {
+  if (!call.primitive) return call.run();
+  const ir::PrimitiveInfo& primitive = *call.primitive;
+  ir::Operands inputs = call.inputs;
+  const void* params = call.params;
   ir::Operation operation;
   operation.primitive = &primitive;
   Tensors given;
@@ -286,18 +288,19 @@ void Tracer::evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, c
       operation.list_count = inputs[i].count;
     }
   }
-  ir::Meta metas[4];
+  ir::Meta metas[ir::kMostOutputs];
   primitive.infer(operands, params, metas);
   if (primitive.kind == ir::Kind::view) {
-    return add_view(primitive, given[0], params, metas[0], outputs[0]);
+    return add_view(primitive, given[0], params, metas[0], call.outputs[0]);
   }
   give_numbers(operation, params);
   if (operation.is_random()) draw(operation, operands, params, metas[0]);
-  for (int i = 0; i < primitive.outputs; i++) {
-    outputs[i] = abstract_tensor(metas[i].sizes, ir::strides_of(metas[i]), 0, metas[i].dtype);
-    ValueId value = graph.add_value(ir::info_of(outputs[i]));
+  for (size_t i = 0; i < call.outputs.size(); i++) {
+    Tensor& output = call.outputs[i];
+    output = abstract_tensor(metas[i].sizes, ir::strides_of(metas[i]), 0, metas[i].dtype);
+    ValueId value = graph.add_value(ir::info_of(output));
     if (i == 0) operation.output = value;
-    memories_[outputs[i].impl()->storage.get()] = Memory(outputs[i], value);
+    memories_[output.impl()->storage.get()] = Memory(output, value);
   }
   add(std::move(operation));
 }
@@ -310,7 +313,7 @@ void Tracer::settle(const Tensor& tensor, std::unordered_set<ValueId>& others) {
     ir::ValueInfo info = graph.values[value];
     ops::RestrideParams params{info.strides};
     memory.value =
-        call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params), info);
+        trace(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params), info);
     memory.forget_parts();
   }
   others.insert(memory.value);
@@ -323,12 +326,12 @@ ValueId Tracer::put(Memory& memory, const Tensor& self, ValueId value) {
   if (memory.is_whole(self)) {
     if (graph.values[value].strides == whole.strides) return as_number(value, false);
     ops::RestrideParams params{whole.strides};
-    return call(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params),
-                info);
+    return trace(ops::restride(), {value}, std::make_shared<const ops::RestrideParams>(params),
+                 info);
   }
   ops::WindowParams params{self.sizes(), self.strides(), self.impl()->offset - whole.offset};
-  return call(ops::put_window(), {memory.value, value},
-              std::make_shared<const ops::WindowParams>(params), info);
+  return trace(ops::put_window(), {memory.value, value},
+               std::make_shared<const ops::WindowParams>(params), info);
 }
 
 bool Tracer::write(const Tensor& given, const Tensor& value) {

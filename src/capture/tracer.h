@@ -10,6 +10,7 @@
 #include "autograd/active_hooks.h"
 #include "base/error.h"
 #include "capture/pointer_table.h"
+#include "ir/capturing.h"
 #include "ir/graph.h"
 
 namespace fg::capture {
@@ -45,7 +46,7 @@ struct LiftedAs {
 // `exactly`: only if the tensor itself is one that is read anew at every call; else nothing.
 using OnLift = Callback<LiftedAs(const Tensor& tensor, bool exactly)>;
 
-class Tracer : public ir::Interpreter {
+class Tracer : public ir::Interpreter, public ir::Capturing {
  public:
   Tracer() = default;
   Tracer(const Tracer&) = delete;
@@ -95,8 +96,7 @@ class Tracer : public ir::Interpreter {
   };
   std::vector<Drawn> drawn;
 
-  void evaluate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, const void* params,
-                Tensor* outputs) override;
+  void call(ir::Call& call) override;
   bool write(const Tensor& self, const Tensor& value) override;
   Tensor stand_in(const Tensor& tensor) override;
   void asked(const Tensor& tensor, const char* what) override;
@@ -179,8 +179,8 @@ class Tracer : public ir::Interpreter {
   void draw(ir::Operation& operation, ir::Operands inputs, const void* params,
             const ir::Meta& meta);
   void add(ir::Operation operation);
-  ir::ValueId call(const ir::PrimitiveInfo& primitive, std::vector<ir::ValueId> inputs,
-                   ir::ParamsRef params, ir::ValueInfo info);
+  ir::ValueId trace(const ir::PrimitiveInfo& primitive, std::vector<ir::ValueId> inputs,
+                    ir::ParamsRef params, ir::ValueInfo info);
   void give_numbers(ir::Operation& operation, const void* params);
   uint32_t source();
 
@@ -249,10 +249,10 @@ std::vector<size_t> take_asked_inputs();
 bool contains_memory(const Tensor& whole, const Tensor& part);
 
 // While alive, this thread traces.
-class Tracing : ModesGuard {
+class Tracing : ir::Interpreting {
  public:
-  explicit Tracing(Tracer& tracer) {
-    modes.interpreter = &tracer;
+  explicit Tracing(Tracer& tracer) : Interpreting(tracer) {
+    modes.capturing = &tracer;
     autograd::take_active_hooks({});
   }
   ~Tracing() { autograd::take_active_hooks(hooks_); }

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <map>
 
-#include "base/fail.h"
 #include "base/trace.h"
 #include "schedule/batch.h"
-#include "schedule/block_images.h"
-#include "tensor/geometry.h"
 
 namespace fg::codegen {
 
@@ -15,7 +12,6 @@ using ir::kNoValue;
 using ir::Operation;
 using ir::ValueId;
 using schedule::Group;
-using schedule::Place;
 
 namespace {
 
@@ -30,128 +26,24 @@ int64_t grain_of(const Loop& loop) {
   return std::max<int64_t>(elements / unit, 1);
 }
 
-// Which group makes a value, and which ones read it.
-class Reads {
- public:
-  Reads(const ir::Graph& graph, const std::vector<Place>& places, const std::vector<Group>& groups)
-      : groups_(groups), ends_(schedule::ends_of_steps(groups)), of_(graph.values.size()) {
-    for (size_t g = 0; g < groups.size(); g++) {
-      for (uint32_t index : groups[g].operations) {
-        const Operation& operation = graph.operations[index];
-        for (int k = 0; k < operation.outputs(); k++) of_[operation.output + k].maker = g;
-        for (ValueId read : operation.inputs) {
-          if (read == kNoValue) continue;
-          Of& root = of_[places[read].root];
-          bool element = schedule::reads_element(graph, places, operation, read);
-          if (root.last != g) root.before = root.last;
-          root.aligned = element && (root.aligned || root.last != g);
-          root.last = g;
-        }
-      }
-    }
-  }
-  // Nothing reads the input after the loop that makes the output, or at the same time, and that
-  // loop reads element i only to make element i.
-  bool end_with(ValueId input, ValueId output) const {
-    size_t made = of_[output].maker;
-    if (made == kNever || !groups_[made].loop) return false;
-    const Of& read = of_[input];
-    if (read.last == made) return read.aligned && is_earlier(read.before, made);
-    return is_earlier(read.last, made);
-  }
-
- private:
-  static constexpr size_t kNever = ~size_t{0};
-  struct Of {
-    size_t maker = kNever, last = kNever;
-    size_t before = kNever;  // the last group
-    bool aligned = false;    // all reads of the last group
-  };
-  bool is_earlier(size_t read, size_t made) const { return read == kNever || ends_[read] < made; }
-
-  const std::vector<Group>& groups_;
-  std::vector<size_t> ends_;
-  std::vector<Of> of_;
-};
-
-void check_constant_sizes(const ir::Graph& graph) {
-  for (const ir::ValueInfo& info : graph.values) {
-    for (const Dim& size : info.sizes) {
-      if (!size.is_constant()) fail("native code for sizes that are symbols is not made yet");
-    }
-  }
-}
-
 }  // namespace
 
-Executable::Executable(ir::Graph graph, Listing* listing) : graph_(std::move(graph)) {
-  check_constant_sizes(graph_);
-  schedule::block_images(graph_);
-  std::vector<Group> groups;
-  {
-    timing::Phase phase("fuse");
-    places_ = schedule::find_places(graph_);
-    groups = schedule::fuse(graph_, places_);
-    schedule::batch(graph_, places_, groups);
-  }
-  {
-    timing::Phase phase("tile");
-    schedule::tile(graph_, places_, groups);
-  }
-  plan_memory(groups);
+Executable::Executable(schedule::Schedule schedule, Listing* listing)
+    : graph_(std::move(schedule.graph)),
+      places_(std::move(schedule.places)),
+      memory_(std::move(schedule.memory)),
+      consuming_(std::move(schedule.consuming)),
+      kept_(std::move(schedule.kept)),
+      overwritten_(std::move(schedule.overwritten)) {
   for (const Operation& operation : graph_.operations) {
     if (!operation.primitive) constants_.emplace_back(operation.output, operation.constant);
   }
-  find_overwritten(groups);
-  find_kept();
-  make_steps(groups, listing);
+  make_steps(schedule.groups, std::move(schedule.tiles), listing);
   if (!listing) return;
   listing->places = places_;
   listing->memory = memory_;
   listing->consuming_bytes = consuming_bytes();
   listing->kept = kept_;
-}
-
-void Executable::plan_memory(const std::vector<Group>& groups) {
-  timing::Phase phase("plan memory");
-  memory_ = schedule::plan_memory(graph_, places_, groups);
-  if (graph_.consumable.empty()) return;
-  consuming_ = schedule::plan_memory(graph_, places_, groups, true);
-  if (consuming_->bytes >= memory_.bytes) consuming_.reset();
-}
-
-void Executable::find_kept() {
-  std::vector<bool> kept(graph_.values.size());
-  for (ValueId output : graph_.outputs) {
-    if (output != kNoValue) kept[places_[output].root] = true;
-  }
-  for (auto [output, input] : overwritten_) kept[output] = false;
-  for (const Operation& operation : graph_.operations) {
-    if (!operation.primitive || schedule::is_view(operation)) continue;
-    for (int k = 0; k < operation.outputs(); k++) {
-      if (kept[operation.output + k]) kept_.push_back(operation.output + k);
-    }
-  }
-}
-
-// Which new elements of inputs a loop can put where the old ones are.
-void Executable::find_overwritten(const std::vector<Group>& groups) {
-  if (!graph_.overwrites) return;
-  std::vector<int> shown(graph_.values.size());  // how many outputs show a value
-  for (ValueId output : graph_.outputs) {
-    if (output != kNoValue) shown[places_[output].root]++;
-  }
-  Reads reads(graph_, places_, groups);
-  for (size_t i = 0; i < graph_.outputs.size(); i++) {
-    const ir::Role& role = graph_.output_roles[i];
-    ValueId output = graph_.outputs[i];
-    if (role.kind != ir::Role::Kind::mutation || output == kNoValue) continue;
-    ValueId input = graph_.inputs[static_cast<size_t>(role.index)];
-    if (places_[output].root != output || shown[output] > 1 || shown[input] > 0) continue;
-    const ir::ValueInfo& info = graph_.values[input];
-    if (!(graph_.values[output] == info) || overlaps_itself(info.sizes, info.strides)) continue;
-    if (reads.end_with(input, output)) overwritten_.emplace_back(output, input);
-  }
 }
 
 std::vector<const Tensor*> Executable::find_constants() const {
@@ -179,10 +71,10 @@ class Executable::StepMaker {
   }
 
   // Groups that run by the same tiles.
-  void add_tile(std::span<const Group> members) {
+  void add_tile(std::span<const Group> members, schedule::Tile memory) {
     Step tile;
     tile.operation = members[0].operations[0];
-    tile.tile = schedule::plan_tile(code_.graph_, code_.places_, members, code_.memory_);
+    tile.tile = std::move(memory);
     for (const Group& group : members) {
       tile.name += (tile.name.empty() ? "" : " | ") + code_.name_of(group);
     }
@@ -265,8 +157,10 @@ void Executable::find_functions(std::vector<Step>& steps) {
   }
 }
 
-void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) {
+void Executable::make_steps(const std::vector<Group>& groups, std::vector<schedule::Tile> tiles,
+                            Listing* listing) {
   StepMaker maker(*this, listing);
+  auto tile = tiles.begin();
   {
     timing::Phase phase("make loops");
     std::vector<size_t> ends = schedule::ends_of_steps(groups);
@@ -274,7 +168,7 @@ void Executable::make_steps(const std::vector<Group>& groups, Listing* listing) 
       if (groups[g].rows == 0)
         maker.add(groups[g]);
       else
-        maker.add_tile(std::span(groups).subspan(g, ends[g] - g + 1));
+        maker.add_tile(std::span(groups).subspan(g, ends[g] - g + 1), std::move(*tile++));
       if (groups[g].rows > 0) g = ends[g];
     }
   }

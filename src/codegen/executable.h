@@ -1,5 +1,5 @@
-// A graph made ready to run as native code: fused loops are compiled, everything else calls the
-// eager kernels, and what nobody keeps lives in one block of memory per call.
+// A schedule as native code: fused loops are compiled, everything else calls the eager kernels, and
+// values that the caller does not get live in one arena per call.
 #pragma once
 
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "codegen/build.h"
 #include "codegen/listing.h"
-#include "schedule/tile.h"
+#include "schedule/schedule.h"
 
 namespace fg::codegen {
 
@@ -18,8 +18,8 @@ struct TileT;
 
 class Executable {
  public:
-  // With a listing it says there what it does.
-  explicit Executable(ir::Graph graph, Listing* listing = nullptr);
+  // Compiles the loops. A listing is filled with what the code does.
+  explicit Executable(schedule::Schedule schedule, Listing* listing = nullptr);
   // What stored() gave, and the code with it: runs as the one that was stored, and has of the graph
   // only what that takes. An error if it is not whole.
   Executable(std::string_view stored, std::string_view object);
@@ -65,14 +65,12 @@ class Executable {
   class Call;    // what one run needs
   class Reader;  // of what was stored
 
-  void plan_memory(const std::vector<schedule::Group>& groups);
-  void find_kept();
-  void find_overwritten(const std::vector<schedule::Group>& groups);
   class StepMaker;
   std::unique_ptr<format::StepT> packed(const Step& step) const;
   std::unique_ptr<format::TileT> packed_tile(const Step& step) const;
   void find_functions(std::vector<Step>& steps);
-  void make_steps(const std::vector<schedule::Group>& groups, Listing* listing);
+  void make_steps(const std::vector<schedule::Group>& groups, std::vector<schedule::Tile> tiles,
+                  Listing* listing);
   void add_reductions(const schedule::Group& group, const Loop& loop, Step& step) const;
   std::vector<const Tensor*> find_constants() const;
   std::string name_of(const schedule::Group& group) const;

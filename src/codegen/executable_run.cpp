@@ -18,8 +18,6 @@ using schedule::Place;
 
 namespace {
 
-constexpr int kMostOutputs = 8;  // of a primitive
-
 // Nobody but who has this reference can see the memory.
 bool is_alone(const Tensor& tensor) {
   if (!tensor.defined() || tensor.use_count() > 1 || tensor.impl()->face) return false;
@@ -179,7 +177,7 @@ void Executable::Call::run_operation(const Operation& operation) {
   }
   ir::OperationParams params(operation, tensors_.data());
   ir::OperationOperands operands(operation, tensors_.data());
-  if (schedule::is_view(operation)) {
+  if (operation.aliases_input()) {
     Tensor view;
     ir::evaluate(*operation.primitive, operands.get(), params.get(), &view);
     set(operation.output, std::move(view));
@@ -192,7 +190,7 @@ void Executable::Call::run_operation(const Operation& operation) {
 
 void Executable::Call::evaluate(const Operation& operation, ir::Operands operands,
                                 const void* params) {
-  Tensor outputs[kMostOutputs];
+  Tensor outputs[ir::kMostOutputs];
   int count = operation.outputs();
   for (int k = 0; k < count; k++) outputs[k] = tensor(operation.output + k);
   if (operation.is_random()) {
@@ -212,9 +210,7 @@ void Executable::Call::evaluate(const Operation& operation, ir::Operands operand
 
 Tensors Executable::run(Tensors inputs) const {
   ir::check_inputs(graph_, inputs);
-  ModesGuard below;
-  modes.grad_enabled = false;
-  modes.interpreter = nullptr;
+  Eagerly eagerly;
   Call call(*this, std::move(inputs));
   for (size_t i = 0; i < steps_.size(); i++) {
     if (i % 16 == 0) poll_interrupt();

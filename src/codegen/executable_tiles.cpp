@@ -53,8 +53,6 @@ class Executable::Call::TileRun {
       : call_(call),
         tile_(step.tile),
         scratch_(Storage::create(static_cast<size_t>(std::max<int64_t>(tile_.bytes, 1)))) {
-    modes.grad_enabled = false;
-    modes.interpreter = nullptr;
     for (const Step& member : step.members) {
       Member& made = members_.emplace_back();
       made.step = &member;
@@ -186,7 +184,7 @@ class Executable::Call::TileRun {
     }
   }
 
-  ModesGuard below_;
+  Eagerly eagerly_;
   const Call& call_;
   const schedule::Tile& tile_;
   Ref<Storage> scratch_;

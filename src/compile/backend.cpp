@@ -15,7 +15,7 @@ GraphCallable interpret(const ir::Graph& graph) {
 }
 
 static GraphCallable make_native(const ir::Graph& graph, Code& code) {
-  code = std::make_shared<codegen::Executable>(graph);
+  code = std::make_shared<codegen::Executable>(schedule::make_schedule(graph));
   return [code](Tensors inputs) { return code->run(std::move(inputs)); };
 }
 GraphCallable compile_native(const ir::Graph& graph) {

@@ -32,10 +32,10 @@ using FlatBody = Callback<FlatResult(const Tensors& arguments)>;
 
 // The versions of one function. Thread-safe.
 class Versions;
-struct KernelOptions;
+struct ProgramOptions;
 // `holds_state`: the callable has something in it that nothing here can look into.
 std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state = false);
-std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel);
+std::shared_ptr<Versions> make_versions(CompileOptions options, ProgramOptions programs);
 // Runs `body` as captured code. `key`: what else decides what the call does; `parameters`: what the
 // callable reads anew at every call. Nothing: it cannot be captured, call it eagerly.
 std::optional<FlatResult> call_version(Versions& versions, const std::string& key,
@@ -53,8 +53,7 @@ std::string explain(Versions& versions);
 // Whether the function asked for the value of a number that was to be an input.
 bool reads_numbers(const Versions& versions);
 
-// Whether a function is being captured on this thread: what it calls is part of it.
-bool is_capturing();
+using fg::is_capturing;
 
 // Adds a condition to the function that is being captured: it is captured again when `unchanged` is
 // false at a later call. Code that changes such state calls something_changed().

@@ -5,7 +5,7 @@
 #pragma once
 
 #include "compile/compile.h"
-#include "compile/kernel.h"
+#include "compile/programs.h"
 
 namespace fg {
 
@@ -28,11 +28,11 @@ struct AotOptions {
 // As compile, but what cannot be captured is an error.
 template <class F>
 compiler::CompiledFunction<std::decay_t<F>> aot_function(F&& function, AotOptions options = {}) {
-  compiler::KernelOptions kernel{std::move(options.fw_compiler), std::move(options.bw_compiler),
-                                 std::move(options.partition)};
-  kernel.inference = std::move(options.inference_compiler);
+  compiler::ProgramOptions programs{std::move(options.fw_compiler), std::move(options.bw_compiler),
+                                    std::move(options.partition)};
+  programs.inference = std::move(options.inference_compiler);
   return {std::forward<F>(function),
-          compiler::make_versions({.fullgraph = true}, std::move(kernel))};
+          compiler::make_versions({.fullgraph = true}, std::move(programs))};
 }
 
 }  // namespace fg

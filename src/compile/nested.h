@@ -34,7 +34,7 @@ void visit_number(T& value, Key& key, const F& on_tensor) {
     return;
   }
   // A result that was a symbol is one no more: only its place counts.
-  Tensor number = value.is_known() || modes.interpreter ? Tensor(value) : Tensor();
+  Tensor number = value.is_known() || modes.capturing ? Tensor(value) : Tensor();
   key += 'f';
   on_tensor(number);
   if constexpr (!std::is_const_v<T>) value = number_in(number);

@@ -4,8 +4,8 @@
 
 #include "autograd/meta.h"
 #include "base/fail.h"
+#include "compile/compiled_node.h"
 #include "compile/counters.h"
-#include "compile/kernel_node.h"
 
 namespace fg::compiler {
 
@@ -36,13 +36,13 @@ static void refuse_shared_writes(const capture::Trace& trace,
 
 // The gradient of what is left of a view goes through its base, in derivatives of any order; where
 // nothing is left it is zero, which has no second one in the graph.
-static void refuse_overwritten_views(const capture::Trace& trace, const Kernel& kernel) {
+static void refuse_overwritten_views(const capture::Trace& trace, const Programs& programs) {
   for (const Mutation& mutation : trace.mutations) {
     const Lifted& input = trace.inputs()[mutation.input];
     if (!mutation.differentiable || !input.entry || !input.real.is_view()) continue;
     autograd::Edge next = input.inside.grad_fn()->next_edge(0);
     bool once = !mutation.inner && (!next.is_valid() || next.node == input.entry);
-    if (once || kernel.gradient_varies(mutation.input)) continue;
+    if (once || programs.gradient_varies(mutation.input)) continue;
     capture::refuse(
         "the function overwrites all of an input that is a view and has a history, and uses it "
         "then; write to a clone");
@@ -51,9 +51,9 @@ static void refuse_overwritten_views(const capture::Trace& trace, const Kernel& 
 
 // A write through .data is not noticed: an eager gradient reads the new elements, a captured one
 // may have kept the old ones.
-static void refuse_shown_data(const capture::Trace& trace, const Kernel& kernel) {
+static void refuse_shown_data(const capture::Trace& trace, const Programs& programs) {
   for (size_t i = 0; i < trace.results.size(); i++) {
-    if (!trace.results[i].counter || !kernel.is_read_back(trace.mutations.size() + i)) continue;
+    if (!trace.results[i].counter || !programs.is_read_back(trace.mutations.size() + i)) continue;
     capture::refuse("the function returns .data of a tensor that its gradient reads; use detach()");
   }
 }
@@ -64,7 +64,7 @@ Version::Version()
       default_dtype_(default_dtype()) {}
 
 Version::Version(const capture::Body& body, const Tensors& arguments,
-                 const capture::TraceOptions& options, const KernelOptions& kernel_options)
+                 const capture::TraceOptions& options, const ProgramOptions& kernel_options)
     : Version() {
   timing::Collector collector;
   auto began = std::chrono::steady_clock::now();
@@ -77,14 +77,14 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
 
 std::string Version::cache_key(const capture::Body& body, const Tensors& arguments,
                                const capture::TraceOptions& options,
-                               const KernelOptions& kernel_options) {
+                               const ProgramOptions& kernel_options) {
   Version version;
   version.capture(body, arguments, options, kernel_options);
-  return version.kernel_->cache_key(version.records_);
+  return version.programs_->cache_key(version.records_);
 }
 
 void Version::capture(const capture::Body& body, const Tensors& arguments,
-                      const capture::TraceOptions& options, const KernelOptions& kernel_options) {
+                      const capture::TraceOptions& options, const ProgramOptions& kernel_options) {
   trace_ = capture::trace(body, arguments, options);
   if (kernel_options.remember_trace) memory_ = TraceMemory(*trace_, arguments.size());
   refuse_shared_writes(*trace_, {});
@@ -106,7 +106,7 @@ void Version::capture(const capture::Body& body, const Tensors& arguments,
     guard.check_view |= trace_->inputs()[mutation.input].needs_grad || mutation.differentiable;
     guard.check_hooks |= guard.view && guard.requires_grad;
   }
-  KernelOptions known = kernel_options;
+  ProgramOptions known = kernel_options;
   known.about = about_inputs();
   known.guards = [guards = guards_, conditions = conditions()] {
     std::string out;
@@ -116,17 +116,17 @@ void Version::capture(const capture::Body& body, const Tensors& arguments,
     }
     return out;
   };
-  kernel_ = Ref<Kernel>::adopt(new Kernel(std::move(function), std::move(known)));
+  programs_ = Ref<Programs>::adopt(new Programs(std::move(function), std::move(known)));
 }
 
 void Version::make(size_t arguments) {
-  kernel_->prepare(records_);  // captures the gradient too: what it refuses is refused now
+  programs_->prepare(records_);  // captures the gradient too: what it refuses is refused now
   if (records_) {
-    refuse_shared_writes(*trace_, kernel_->written());
-    refuse_overwritten_views(*trace_, *kernel_);
-    refuse_shown_data(*trace_, *kernel_);
-    for (size_t i : kernel_->live()) live_is_saved_ |= kernel_->kept_place(i).has_value();
-    live_is_saved_ |= kernel_->reads_results() && runs_code_of_user();
+    refuse_shared_writes(*trace_, programs_->written());
+    refuse_overwritten_views(*trace_, *programs_);
+    refuse_shown_data(*trace_, *programs_);
+    live_is_saved_ = programs_->may_save_live();
+    live_is_saved_ |= programs_->reads_results() && runs_code_of_user();
     if (live_is_saved_ && graph_counters.saved_tensor_hooks > 0) {
       capture::refuse(
           "a backward or a hook may reach an input or a result that is saved, too, of which "
@@ -142,7 +142,7 @@ void Version::make(size_t arguments) {
     lifted_roles_.push_back(input.role);
   }
   bool changes = !trace_->mutations.empty() || !trace_->bumps.empty();
-  bool later = records_ && !kernel_->live().empty();  // in a backward
+  bool later = records_ && !programs_->live().empty();  // in a backward
   if (changes || later) aliases_ = alias_pattern(inputs);
   plain_ = is_plain() && !later;
   trace_->tracer.forget_outside();
@@ -213,11 +213,11 @@ std::vector<std::string> Version::conditions() const {
   return result;
 }
 
-std::string Version::text() const { return kernel_->forward_graph(records_).text(); }
+std::string Version::text() const { return programs_->forward_graph(records_).text(); }
 
 bool Version::is_long() const {
   constexpr int64_t kElements = 16 * 1024;
-  return kernel_->work(records_) >= kElements;
+  return programs_->work(records_) >= kElements;
 }
 
 Tensors Version::reserve_seeds() const {
@@ -379,8 +379,8 @@ Tensors Version::make_results(const Tensors& inputs, Tensors results) const {
 }
 
 // An input that leads to the node of the call is kept without its history.
-void Version::hold_live(KernelNode& node, const Tensors& inputs) const {
-  for (size_t i : kernel_->live()) {
+void Version::hold_live(CompiledNode& node, const Tensors& inputs) const {
+  for (size_t i : programs_->live()) {
     bool leads_here = false;
     for (const Mutation& mutation : trace_->mutations) {
       leads_here |= mutation.input == i && mutation.differentiable;
@@ -390,13 +390,13 @@ void Version::hold_live(KernelNode& node, const Tensors& inputs) const {
 }
 
 Tensors Version::call(const Tensors& inputs, const Callback<size_t()>& state) {
-  if (plain_ && !state) return kernel_->call(inputs, {}, {}, records_);
+  if (plain_ && !state) return programs_->call(inputs, {}, {}, records_);
   for (auto [input, bumps] : trace_->bumps) {
     for (uint32_t k = 0; k < bumps; k++) inputs[input].impl()->bump_version();
   }
-  Ref<KernelNode> node;
+  Ref<CompiledNode> node;
   Tensors values =
-      kernel_->call(inputs_before(inputs, records_), {}, reserve_seeds(), records_, &node);
+      programs_->call(inputs_before(inputs, records_), {}, reserve_seeds(), records_, &node);
   relayout(inputs);
   Tensors outputs(trace_->outputs.size());
   for (size_t i = 0; i < outputs.size(); i++) make_before(i, inputs, outputs);

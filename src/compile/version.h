@@ -2,7 +2,7 @@
 // what an eager call would have given: written inputs, aliases, versions, history.
 #pragma once
 
-#include "compile/kernel.h"
+#include "compile/programs.h"
 
 namespace fg::compiler {
 
@@ -41,11 +41,11 @@ class Version {
  public:
   // Captures `body` as it would run now on these arguments, which are different tensors.
   Version(const capture::Body& body, const Tensors& arguments, const capture::TraceOptions& trace,
-          const KernelOptions& options);
+          const ProgramOptions& options);
 
   // The digest under which the cache has what such a version runs; compiles nothing.
   static std::string cache_key(const capture::Body& body, const Tensors& arguments,
-                               const capture::TraceOptions& trace, const KernelOptions& options);
+                               const capture::TraceOptions& trace, const ProgramOptions& options);
 
   // Whether the function would be captured alike now. Compiles nothing. Only of a version that
   // remembers its trace.
@@ -60,14 +60,14 @@ class Version {
   bool matches(const Tensors& inputs) const;
   std::string difference(const Tensors& inputs) const;
 
-  // `state`: see KernelNode::ask_state.
+  // `state`: see CompiledNode::ask_state.
   Tensors call(const Tensors& inputs, const Callback<size_t()>& state = {});
-  Kernel& kernel() const { return *kernel_; }
+  Programs& programs() const { return *programs_; }
   std::string text() const;  // of the graph of its forward
   // Whether the gradient runs code of the user, which may read what it likes when it is traced.
-  bool runs_code_of_user() const { return capture::runs_code_of_user(kernel_->function()); }
+  bool runs_code_of_user() const { return capture::runs_code_of_user(programs_->function()); }
   // Refuses a gradient whose code of the user does something else each time it runs.
-  void check_gradient(const Tensors& inputs) { kernel_->check_gradient(inputs); }
+  void check_gradient(const Tensors& inputs) { programs_->check_gradient(inputs); }
   // Whether a call does work beside which handing over a lock is nothing.
   bool is_long() const;
 
@@ -79,13 +79,13 @@ class Version {
  private:
   Version();  // in the modes of now
   void capture(const capture::Body& body, const Tensors& arguments,
-               const capture::TraceOptions& trace, const KernelOptions& options);
+               const capture::TraceOptions& trace, const ProgramOptions& options);
   void make(size_t arguments);
   bool is_plain() const;
   std::string about_inputs() const;
   Tensors reserve_seeds() const;
   Tensors inputs_before(const Tensors& inputs, bool record) const;
-  void hold_live(KernelNode& node, const Tensors& inputs) const;
+  void hold_live(CompiledNode& node, const Tensors& inputs) const;
   void relayout(const Tensors& inputs) const;
   void write_back(const Tensors& inputs, const Tensors& values) const;
   Tensors make_results(const Tensors& inputs, Tensors values) const;
@@ -96,7 +96,7 @@ class Version {
 
   std::shared_ptr<capture::Trace> trace_;
   TraceMemory memory_;
-  Ref<Kernel> kernel_;
+  Ref<Programs> programs_;
   Tensors lifted_;
   std::vector<ir::Role> lifted_roles_;
   std::vector<TensorGuard> guards_;
@@ -104,7 +104,7 @@ class Version {
   std::vector<timing::Time> phases_;
   bool grad_mode_, inference_mode_, records_;
   bool live_is_saved_ = false;  // code of the user may reach what the call saves
-  bool plain_ = false;  // the caller gets what the kernel computes, and nothing else happens
+  bool plain_ = false;  // the caller gets what the programs compute, and nothing else happens
   DType default_dtype_;
 };
 

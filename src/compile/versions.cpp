@@ -6,8 +6,6 @@
 
 namespace fg::compiler {
 
-bool is_capturing() { return modes.interpreter != nullptr; }
-
 namespace {
 
 constexpr size_t kMostVersions = 8;
@@ -100,8 +98,8 @@ void depends_on(Callback<bool()> unchanged) {
 }
 void something_changed() { changes.fetch_add(1, std::memory_order_release); }
 
-Versions::Versions(CompileOptions options, KernelOptions kernel)
-    : options_(std::move(options)), kernel_(std::move(kernel)) {}
+Versions::Versions(CompileOptions options, ProgramOptions programs)
+    : options_(std::move(options)), programs_(std::move(programs)) {}
 Versions::~Versions() = default;
 
 std::string Versions::refused() {
@@ -138,7 +136,7 @@ std::optional<std::string> Versions::cache_key(const Tensors& arguments, const T
   std::scoped_lock lock(mutex_);
   try {
     auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
-    return Version::cache_key(flat, different.tensors, trace_options(parameters), kernel_);
+    return Version::cache_key(flat, different.tensors, trace_options(parameters), programs_);
   } catch (const capture::NumberAsked&) {
     capture::take_asked_inputs();
     if (reads_numbers_.exchange(true)) throw;
@@ -185,7 +183,7 @@ Versions::Entry* Versions::find(const std::string& key, const Different& differe
 // since. Such a function is traced again at some calls, and captured again if it changed.
 bool Versions::is_outdated(Entry& entry, const Different& different, const Tensors& parameters,
                            const FlatBody& body) {
-  if (!kernel_.remember_trace || options_.check || !entry.is_due()) return false;
+  if (!programs_.remember_trace || options_.check || !entry.is_due()) return false;
   auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
   try {
     if (entry.version->is_current(flat, different.tensors, trace_options(parameters),
@@ -233,7 +231,7 @@ std::unique_ptr<Versions::Entry> Versions::make(const std::string& key, const Di
     return result.tensors;
   };
   entry->version =
-      std::make_unique<Version>(flat, different.tensors, trace_options(parameters), kernel_);
+      std::make_unique<Version>(flat, different.tensors, trace_options(parameters), programs_);
   entry->version->check_gradient(inputs_of(*entry, different, parameters));
   return entry;
 }
@@ -287,12 +285,12 @@ std::optional<std::string> cache_key(Versions& versions, const Tensors& argument
 bool reads_numbers(const Versions& versions) { return versions.reads_numbers(); }
 
 std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state) {
-  KernelOptions kernel;
-  kernel.remember_trace = holds_state;
-  return make_versions(std::move(options), std::move(kernel));
+  ProgramOptions programs;
+  programs.remember_trace = holds_state;
+  return make_versions(std::move(options), std::move(programs));
 }
-std::shared_ptr<Versions> make_versions(CompileOptions options, KernelOptions kernel) {
-  return std::make_shared<Versions>(std::move(options), std::move(kernel));
+std::shared_ptr<Versions> make_versions(CompileOptions options, ProgramOptions programs) {
+  return std::make_shared<Versions>(std::move(options), std::move(programs));
 }
 
 std::optional<FlatResult> call_version(Versions& versions, const std::string& key,

@@ -12,7 +12,7 @@ namespace fg::compiler {
 
 class Versions {
  public:
-  Versions(CompileOptions options, KernelOptions kernel);
+  Versions(CompileOptions options, ProgramOptions programs);
   ~Versions();
 
   // The result of captured code; nothing: the caller runs the function eagerly, or tries again with
@@ -47,7 +47,7 @@ class Versions {
              const FlatBody& body);
 
   CompileOptions options_;
-  KernelOptions kernel_;
+  ProgramOptions programs_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<Entry>> entries_;
   std::string refused_, difference_;

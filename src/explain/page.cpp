@@ -89,7 +89,7 @@ std::string inputs_part(const VersionReport& version) {
 std::string recomputed_rows(const ir::Graph& backward, size_t& count) {
   std::string rows;
   for (const ir::Operation& operation : backward.operations) {
-    if (operation.backward || !operation.primitive || schedule::is_view(operation)) continue;
+    if (operation.backward || !operation.primitive || operation.aliases_input()) continue;
     count++;
     const ir::ValueInfo& info = backward.values[operation.output];
     rows += fmt::format(
@@ -108,13 +108,13 @@ std::string saved_part(const VersionReport& version) {
       "<table><tr><th>value</th><th>type</th><th class=\"number\">bytes</th>"
       "<th>is</th><th>why</th></tr>";
   int64_t more = 0;
-  auto bytes_of = [&](const compiler::Kernel::SavedInfo& saved) {
+  auto bytes_of = [&](const compiler::Programs::SavedInfo& saved) {
     return schedule::span_bytes(graph.values[saved.value]);
   };
-  std::vector<compiler::Kernel::SavedInfo> all = version.saved;
+  std::vector<compiler::Programs::SavedInfo> all = version.saved;
   std::stable_sort(all.begin(), all.end(),
                    [&](const auto& a, const auto& b) { return bytes_of(a) > bytes_of(b); });
-  for (const compiler::Kernel::SavedInfo& saved : all) {
+  for (const compiler::Programs::SavedInfo& saved : all) {
     const ir::ValueInfo& info = graph.values[saved.value];
     int64_t bytes = bytes_of(saved);
     if (saved.from == "a value of its own") more += bytes;

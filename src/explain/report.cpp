@@ -59,7 +59,7 @@ std::vector<double> measure(const codegen::Executable& code, size_t steps) {
 void compile_and_measure(GraphReport& report) {
   std::optional<codegen::Executable> code;
   try {
-    code.emplace(report.graph, &report.listing);
+    code.emplace(schedule::make_schedule(report.graph), &report.listing);
     report.graph = code->graph();  // what runs: images may be in blocks of channels
   } catch (const Error& error) {
     report.not_native = error.what();
@@ -104,13 +104,13 @@ GraphReport explain_text(std::string_view text, std::string title) {
 VersionReport explain_version(compiler::Version& version) {
   VersionReport report;
   report.conditions = version.conditions();
-  const std::vector<ir::Role>& roles = version.kernel().function().input_roles;
+  const std::vector<ir::Role>& roles = version.programs().function().input_roles;
   for (size_t i = 0; i < version.guards().size(); i++) {
     report.inputs.push_back({roles[i].text(), text_of(version.guards()[i])});
   }
   report.phases = version.phases();
-  report.saved = version.kernel().saved();
-  for (compiler::Kernel::Made& made : version.kernel().made()) {
+  report.saved = version.programs().saved();
+  for (compiler::Programs::CompiledGraph& made : version.programs().compiled_graphs()) {
     report.graphs.push_back(explain_graph(std::move(made.graph), made.title));
     report.graphs.back().phases = std::move(made.phases);
     report.graphs.back().from = std::move(made.from);

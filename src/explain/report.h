@@ -46,10 +46,10 @@ GraphReport explain_graph(ir::Graph graph, std::string title);
 GraphReport explain_text(std::string_view text, std::string title);
 
 struct VersionReport {
-  std::vector<std::string> conditions;             // when it is used
-  std::vector<std::array<std::string, 2>> inputs;  // what each is, and must look like
-  std::vector<compiler::Kernel::SavedInfo> saved;  // values of the first graph
-  std::vector<timing::Time> phases;                // of capturing it and of making its forward
+  std::vector<std::string> conditions;               // when it is used
+  std::vector<std::array<std::string, 2>> inputs;    // what each is, and must look like
+  std::vector<compiler::Programs::SavedInfo> saved;  // values of the first graph
+  std::vector<timing::Time> phases;                  // of capturing it and of making its forward
   std::vector<GraphReport> graphs;
 };
 VersionReport explain_version(compiler::Version& version);

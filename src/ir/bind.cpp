@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "base/fail.h"
-#include "ir/graph.h"
-#include "ir/record.h"
+#include "ir/capturing.h"
+#include "ir/primitive.h"
 
 namespace fg::ir {
 
@@ -20,13 +20,21 @@ static std::vector<const PrimitiveInfo*>& table() {
 
 const std::vector<const PrimitiveInfo*>& primitives() { return table(); }
 
+const PrimitiveInfo* find_primitive(std::string_view name) {
+  auto before = [](const PrimitiveInfo* a, std::string_view b) { return a->name < b; };
+  auto found = std::lower_bound(table().begin(), table().end(), name, before);
+  return found != table().end() && (*found)->name == name ? *found : nullptr;
+}
+
 void register_primitive(const PrimitiveInfo* primitive) {
+  if (primitive->outputs < 1 || primitive->outputs > kMostOutputs) {
+    fail(ErrorKind::internal, "the primitive {} has {} outputs; expected 1 to {}", primitive->name,
+         primitive->outputs, kMostOutputs);
+  }
   auto by_name = [](auto* a, auto* b) { return a->name < b->name; };
   auto& entries = table();
   entries.insert(std::lower_bound(entries.begin(), entries.end(), primitive, by_name), primitive);
 }
-
-static constexpr int kMaxOutputs = 4;
 
 static Tensor allocate_output(const Meta& meta) {
   if (meta.like) return empty_tensor_like(*meta.like, meta.dtype);
@@ -60,40 +68,24 @@ void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* param
     }
     outputs[0] = allocate_output(meta);
   } else {
-    Meta metas[kMaxOutputs];
+    Meta metas[kMostOutputs];
     primitive.infer(inputs, params, metas);
     for (int i = 0; i < primitive.outputs; i++) outputs[i] = allocate_output(metas[i]);
   }
   primitive.evaluate(inputs, params, outputs);
 }
 
-void ShapeInterpreter::evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
-                                Tensor* outputs) {
-  Meta metas[kMaxOutputs];
-  primitive.infer(inputs, params, metas);
-  for (int i = 0; i < primitive.outputs; i++) {
-    outputs[i] = abstract_tensor(metas[i].sizes, metas[i].dtype);
+void ShapeInterpreter::call(Call& call) {
+  if (!call.primitive) return call.run();
+  Meta metas[kMostOutputs];
+  call.primitive->infer(call.inputs, call.params, metas);
+  for (size_t i = 0; i < call.outputs.size(); i++) {
+    Tensor& output = call.outputs[i];
+    output = abstract_tensor(metas[i].sizes, metas[i].dtype);
     if (metas[i].strides.size() == metas[i].sizes.size()) {
-      outputs[i].impl()->set_layout(metas[i].sizes, metas[i].strides);
-      outputs[i].impl()->offset = metas[i].offset;
+      output.impl()->set_layout(metas[i].sizes, metas[i].strides);
+      output.impl()->offset = metas[i].offset;
     }
-  }
-}
-
-void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs) {
-  if (modes.interpreter) [[unlikely]] {
-    modes.interpreter->evaluate(primitive, inputs, params, outputs);
-  } else {
-    evaluate(primitive, inputs, params, outputs);
-  }
-  if (primitive.kind == Kind::view) {
-    autograd::make_view(*inputs[0], outputs[0], autograd::current_view_origin());
-  }
-  if (primitive.has_gradient && autograd::should_record(inputs)) {
-    const Gradient& gradient = primitive.gradient;
-    autograd::record(gradient, inputs,
-                     gradient.reads_arguments ? primitive.params->copy(params) : Arguments(),
-                     {outputs, static_cast<size_t>(primitive.outputs)});
   }
 }
 
@@ -106,20 +98,20 @@ namespace fg {
 }
 
 void Scalar::ask() const {
-  if (modes.interpreter) modes.interpreter->symbol_asked(symbol_);
+  if (modes.capturing) modes.capturing->symbol_asked(symbol_);
   refuse_symbol();
 }
 
 Tensor symbol_tensor(const Scalar& symbol) {
   Tensor number;
-  if (modes.interpreter) number = modes.interpreter->symbol_tensor(symbol.symbol());
+  if (modes.capturing) number = modes.capturing->symbol_tensor(symbol.symbol());
   if (!number.defined()) refuse_symbol();
   return number;
 }
 
 Scalar number_in(const Tensor& tensor) {
-  return tensor.is_abstract() && modes.interpreter ? modes.interpreter->symbol_of(tensor)
-                                                   : tensor.item();
+  return tensor.is_abstract() && modes.capturing ? modes.capturing->symbol_of(tensor)
+                                                 : tensor.item();
 }
 
 }  // namespace fg

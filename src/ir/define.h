@@ -8,7 +8,6 @@
 #pragma once
 
 #include "ir/function.h"
-#include "ir/record.h"
 #include "ir/registry.h"
 
 namespace fg::ir {
@@ -67,17 +66,46 @@ std::vector<Value> box_arguments(const void* arguments) {
       *static_cast<const Args*>(arguments));
 }
 
-template <class R>
-std::span<Tensor> outputs_of(R& result, Tensors& scratch) {
-  if constexpr (std::is_same_v<R, Tensor>) {
-    return {&result, 1};
-  } else if constexpr (std::is_same_v<R, Tensors>) {
-    return result;
-  } else {
-    std::apply([&](auto&... part) { scratch = {part...}; }, result);
-    return scratch;
+// A call of a function on its way through the choke point: F computes the result.
+template <class F, class Invoke, class R, class... Args>
+class FunctionBody final : public Body {
+ public:
+  explicit FunctionBody(Args... args) : args_(args...) {}
+
+  R result{};
+
+  std::span<Tensor> run() override {
+    result = std::apply(F{}, args_);
+    return outputs();
   }
-}
+  std::span<Tensor> take(Tensors outputs) override {
+    if constexpr (std::is_same_v<R, Tensor>)
+      result = std::move(outputs.at(0));
+    else if constexpr (std::is_same_v<R, Tensors>)
+      result = std::move(outputs);
+    else
+      std::apply(
+          [&, next = size_t{0}](auto&... part) mutable { ((part = outputs.at(next++)), ...); },
+          result);
+    return this->outputs();
+  }
+  Arguments arguments() const override { return std::apply(Invoke::arguments, args_); }
+
+ private:
+  std::span<Tensor> outputs() {
+    if constexpr (std::is_same_v<R, Tensor>) {
+      return {&result, 1};
+    } else if constexpr (std::is_same_v<R, Tensors>) {
+      return result;
+    } else {
+      std::apply([&](auto&... part) { parts_ = {part...}; }, result);
+      return parts_;
+    }
+  }
+
+  std::tuple<Args...> args_;
+  Tensors parts_;  // of a tuple
+};
 
 // The call that users make: runs the body, below autograd when the function has its own gradient.
 template <Text S, class Body, class Entry>
@@ -120,46 +148,21 @@ struct Invoke<S, Body, R (*)(Args...)> {
   static R call_recording(Args... args) {
     check_arguments(args...);
     auto operands = operands_of(args...);
-    bool recording = autograd::should_record(operands);
-    R result = [&] {
-      AutoGradMode below(modes.grad_enabled && !recording);
-      return Body{}(args...);
-    }();
-    Tensors scratch;
-    std::span<Tensor> outputs = outputs_of(result, scratch);
+    FunctionBody<Body, Invoke, R, Args...> body(args...);
     const FunctionInfo& info = Defined<S>::info;
-    if (info.schema.returns[0].alias.empty()) {
-      for (const Tensor& output : outputs) autograd::forget_view(output);
-    }
-    if (recording) {
-      autograd::record(info.own_gradient, operands, arguments(args...), outputs);
-    }
-    return result;
+    Call call{.function = &info, .gradient = info.gradient, .inputs = operands, .body = &body};
+    ir::call(call);
+    return std::move(body.result);
   }
 
   static R call_inplace(Args... args) {
-    const FunctionInfo& info = Defined<S>::info;
     check_arguments(args...);
     auto operands = operands_of(args...);
-    const Tensor& self = *operands[0];
-    bool recording = is_floating(self.dtype()) && autograd::should_record(operands);
-    autograd::check_inplace(self, info.schema.name.data(), recording);
-    refuse_overlap(info, operands);
-    if (!info.gradient) {
-      R result = Body{}(args...);
-      write_inplace(info, self, result);
-      autograd::adopt_history(self, result);
-      return self;
-    }
-    auto write = [&] {
-      NoGradGuard below;
-      write_inplace(info, self, Body{}(args...));
-    };
-    if (!recording) return write(), self;
-    Tensor original;
-    if (autograd::saves_input(*info.gradient, operands, 0)) original = self.clone();
-    autograd::record_inplace(*info.gradient, operands, arguments(args...), original, write);
-    return self;
+    FunctionBody<Body, Invoke, R, Args...> body(args...);
+    const FunctionInfo& info = Defined<S>::info;
+    Call call{.function = &info, .gradient = info.gradient, .inputs = operands, .body = &body};
+    ir::call_inplace(call);
+    return *operands[0];
   }
 
   template <size_t... I>
@@ -234,6 +237,12 @@ class Definition {
     return *this;
   }
   Definition out() const { return info().has_out = true, *this; }
+  // Other names, the places where Python shows it, and a function for its in-place form.
+  Definition also_named(std::initializer_list<const char*> names) const {
+    return info().python.aliases = names, *this;
+  }
+  Definition shown(Shown where) const { return info().python.shown = where, *this; }
+  Definition inplace_as_function() const { return info().python.inplace_function = true, *this; }
   Definition random() const { return info().deterministic = false, *this; }
   Definition samples(Samples (*samples)()) const { return info().samples = samples, *this; }
 

@@ -29,9 +29,9 @@ typename Sig::Result call_with_defaults(Entry entry, const Args&... args) {
 
 // One call operator per number of arguments, so that braces work: fg::sum(x, {1}, true).
 template <class S, class Given>
-struct Call;
+struct PlainCall;
 template <class S, Type... Given>
-struct Call<S, TypeList<Given...>> {
+struct PlainCall<S, TypeList<Given...>> {
   typename S::Sig::Result operator()(typename TypeOf<Given>::Passed... args) const {
     return call_with_defaults<typename S::Sig>(S::call, args...);
   }
@@ -88,20 +88,21 @@ using Calls = CallsOf<S, Form, std::make_index_sequence<S::Sig::count - S::Sig::
 
 // Functions that make a tensor have more calls; the others pay nothing for them.
 template <class S>
-struct OptionsCalls : Calls<S, Call>, OptionsCall<S, FirstOf<typename S::Sig, S::Sig::count - 1>> {
-  using Calls<S, Call>::operator();
+struct OptionsCalls : Calls<S, PlainCall>,
+                      OptionsCall<S, FirstOf<typename S::Sig, S::Sig::count - 1>> {
+  using Calls<S, PlainCall>::operator();
   using OptionsCall<S, FirstOf<typename S::Sig, S::Sig::count - 1>>::operator();
 };
 template <class S, class Given = FirstOf<typename S::Sig, S::Sig::count - 2>>
-struct GeneratorCalls : Calls<S, Call>, OptionsCall<S, Given>, DTypeCall<S, Given> {
-  using Calls<S, Call>::operator();
+struct GeneratorCalls : Calls<S, PlainCall>, OptionsCall<S, Given>, DTypeCall<S, Given> {
+  using Calls<S, PlainCall>::operator();
   using OptionsCall<S, Given>::operator();
   using DTypeCall<S, Given>::operator();
 };
 template <Makes>
 struct CallsFor {
   template <class S>
-  using Of = Calls<S, Call>;
+  using Of = Calls<S, PlainCall>;
 };
 template <>
 struct CallsFor<Makes::tensor> {

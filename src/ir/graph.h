@@ -59,6 +59,7 @@ struct Operation {
   bool again = false;     // a second time, so that its memory is free in between
 
   int outputs() const { return primitive ? primitive->outputs : 1; }
+  bool aliases_input() const { return primitive && primitive->aliases_input(); }
   bool is_random() const { return primitive && primitive->kind == Kind::random; }
 };
 

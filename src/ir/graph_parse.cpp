@@ -8,13 +8,6 @@ namespace fg::ir {
 
 namespace {
 
-const PrimitiveInfo* find_primitive(std::string_view name) {
-  for (const PrimitiveInfo* primitive : primitives()) {
-    if (primitive->name == name) return primitive;
-  }
-  return nullptr;
-}
-
 class GraphParser {
  public:
   // Values may be numbered with gaps, for what was removed; but not so that a short text asks for

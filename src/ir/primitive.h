@@ -3,6 +3,7 @@
 
 #include <array>
 
+#include "ir/call.h"
 #include "ir/gradient.h"
 #include "ir/params.h"
 
@@ -40,6 +41,9 @@ class Expr;
 // How a reduction combines two elements.
 enum class Combine : uint8_t { none, sum, prod, max, min };
 
+// Room for the outputs of any primitive; checked when one is registered.
+inline constexpr int kMostOutputs = 4;
+
 struct PrimitiveInfo {
   std::string name;
   Kind kind = Kind::extern_call;
@@ -68,50 +72,23 @@ struct PrimitiveInfo {
   // Random only: how many numbers a call draws, where that is not one per element of the result.
   Dim (*draws)(Operands inputs, const void* params) = nullptr;
   bool shares_input = false;  // the output is the memory of its input, though no view to autograd
+  bool unspecified = false;   // its elements are any: `empty`
+  bool copies = false;      // the output is its input in memory of its own, as another dtype maybe
+  bool involutory = false;  // applied twice it gives the input, where that has the same dtype
   bool from_storage = false;  // a view whose offset counts from the storage, not from its input
   bool raises = false;  // whether it fails depends on elements: it runs if its result is unused
   bool has_gradient = false;
   Gradient gradient;
   const char* no_gradient = nullptr;  // the reason why it has none
+
+  // The output aliases the first input.
+  bool aliases_input() const { return kind == Kind::view || shares_input; }
 };
 
 // Every primitive, in order of name.
 const std::vector<const PrimitiveInfo*>& primitives();
 void register_primitive(const PrimitiveInfo* primitive);
-
-// Sees primitives in the place of the eager kernels: shape rules alone, tracing, ...
-class Interpreter {
- public:
-  virtual ~Interpreter() = default;
-  virtual void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
-                        Tensor* outputs) = 0;
-  // The elements of `value` shall go into those of `self`, which has the same sizes; false: they
-  // are copied in memory, as without an interpreter.
-  virtual bool write(const Tensor& self, const Tensor& value) = 0;
-  // What the graph of this interpreter has in the place of a tensor from outside.
-  virtual Tensor stand_in(const Tensor& tensor) { return tensor; }
-  // A program asks what `tensor` is, not what it holds: refuses where the answer may be another one
-  // next time.
-  virtual void asked(const Tensor& tensor, const char* what) {
-    (void)tensor;
-    (void)what;
-  }
-  // Numbers of unknown value: the symbol for what a tensor will hold, what stands for a symbol, and
-  // the refusal of who wants to know the value.
-  virtual Scalar symbol_of(const Tensor& number) { return number.item(); }
-  virtual Tensor symbol_tensor(uint32_t symbol) { return (void)symbol, Tensor(); }
-  virtual void symbol_asked(uint32_t symbol) { (void)symbol; }
-  // A tensor is about to take the layout of a view of itself: t_(), squeeze_().
-  virtual void reshaping(const Tensor& self, const Tensor& view) {
-    (void)self;
-    (void)view;
-  }
-  // A backward reads what was saved for it.
-  virtual void unpacked(const Tensor& saved) { (void)saved; }
-};
-
-// The choke point: evaluate (or interpret), then record for gradients.
-void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs);
+const PrimitiveInfo* find_primitive(std::string_view name);  // null: there is none
 
 template <class P = NoParams>
 struct Primitive : PrimitiveInfo {
@@ -127,6 +104,18 @@ struct Primitive : PrimitiveInfo {
   }
   Primitive&& sharing_input() && {
     shares_input = true;
+    return std::move(*this);
+  }
+  Primitive&& of_any_elements() && {
+    unspecified = true;
+    return std::move(*this);
+  }
+  Primitive&& copying() && {
+    copies = true;
+    return std::move(*this);
+  }
+  Primitive&& undoing_itself() && {
+    involutory = true;
     return std::move(*this);
   }
   Primitive&& without_gradient(const char* reason) && {
@@ -190,8 +179,7 @@ struct Registered : Primitive<P> {
 // Runs shape rules only: outputs have sizes but no data.
 class ShapeInterpreter : public Interpreter {
  public:
-  void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
-                Tensor* outputs) override;
+  void call(Call& call) override;
   bool write(const Tensor& self, const Tensor&) override { return self.is_abstract(); }
 };
 

@@ -24,6 +24,20 @@ Tensor sample(const Dims& sizes, double low = -2, double high = 2);
 Tensor sample_indices(const Dims& sizes, int64_t below);  // int64
 Tensor sample_mask(const Dims& sizes);                    // bool
 
+// The places where Python shows a function beside its in-place methods.
+enum class Shown : uint8_t {
+  everywhere,   // foregrad.f(x) and x.f()
+  as_function,  // foregrad.f(x)
+  as_method,    // x.f()
+  in_nn,        // foregrad.nn.functional.f(x)
+  nowhere       // behind other functions
+};
+struct PythonNames {
+  Shown shown = Shown::everywhere;
+  std::vector<const char*> aliases{};  // other names of the same function
+  bool inplace_function = false;       // foregrad.f_(x), beside x.f_()
+};
+
 struct FunctionInfo {
   Schema schema;
   const char* documentation = "";
@@ -33,6 +47,7 @@ struct FunctionInfo {
   Gradient own_gradient;
   const PrimitiveInfo* primitive = nullptr;  // set when the function is that primitive
   Samples (*samples)() = nullptr;
+  PythonNames python{};  // of one of the overloads: they are one function there
   Value (*call)(const FunctionInfo& info, std::span<const Value> arguments) = nullptr;
   Value (*call_inplace)(const FunctionInfo& info, std::span<const Value> arguments) = nullptr;
   std::string full_name() const;  // "max.dim"

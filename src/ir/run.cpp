@@ -92,9 +92,7 @@ void check_inputs(const Graph& graph, const Tensors& inputs) {
 
 Tensors Runner::run(Tensors inputs) const {
   check_inputs(graph_, inputs);
-  ModesGuard below;
-  modes.grad_enabled = false;
-  modes.interpreter = nullptr;
+  Eagerly eagerly;
   Tensors values(graph_.values.size());
   for (size_t i = 0; i < inputs.size(); i++) {
     values[graph_.inputs[i]] = std::move(inputs[i]);

@@ -109,7 +109,7 @@ class Verifier {
   }
   void check_shapes(const Operation& operation, const std::string& name) {
     OperationOperands operands(operation, tensors_.data());
-    Meta metas[4];
+    Meta metas[kMostOutputs];
     NoParams none;
     const void* params = operation.params ? operation.params.get() : &none;
     const PrimitiveInfo& primitive = *operation.primitive;

@@ -58,7 +58,7 @@ class Module : public std::enable_shared_from_this<Module> {
   void eval() { train(false); }
   // The mode is a condition of a function that is captured: another one captures it again.
   bool is_training() const {
-    if (modes.interpreter) [[unlikely]]
+    if (modes.capturing) [[unlikely]]
       note_reader();
     return training_;
   }

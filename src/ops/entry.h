@@ -20,6 +20,7 @@ using ir::sample;
 using ir::sample_indices;
 using ir::sample_mask;
 using ir::Samples;
+using ir::Shown;
 using ir::StandsFor;
 using ir::Vjp;
 using ir::wrt;

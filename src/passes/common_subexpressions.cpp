@@ -143,7 +143,7 @@ class Merger {
   // or two memories.
   bool merge(const Operation& known, const Operation& again) {
     bool known_shown = false, again_shown = false;
-    bool shares = shares_memory(known);  // then they share a memory already
+    bool shares = known.aliases_input();  // then they share a memory already
     for (ValueId k = 0; k < static_cast<ValueId>(known.outputs()); k++) {
       ValueId a = known.output + k, b = again.output + k;
       known_shown |= shares ? memory_.is_output(a) : memory_.is_shown(a);

@@ -31,13 +31,13 @@ bool is_cheap(const Operation& operation) {
   if (!operation.primitive || must_run(operation)) return false;
   const ir::PrimitiveInfo& primitive = *operation.primitive;
   if (primitive.from_storage) return false;
-  if (shares_memory(operation) || primitive.kind == ir::Kind::elementwise) return true;
+  if (operation.aliases_input() || primitive.kind == ir::Kind::elementwise) return true;
   return primitive.kind == ir::Kind::extern_call && primitive.independent;  // a few loops over rows
 }
 
 // What such operations make for each other is not in memory if no other one runs between them.
 bool is_loop(const Operation& operation) {
-  return !operation.primitive || shares_memory(operation) ||
+  return !operation.primitive || operation.aliases_input() ||
          operation.primitive->kind == ir::Kind::elementwise;
 }
 
@@ -154,7 +154,7 @@ class Again {
     bool any = false;
     for (uint32_t i = 0; i < peak_; i++) {
       const Operation& operation = graph_.operations[i];
-      if (shares_memory(operation) || !is_cheap(operation)) continue;
+      if (operation.aliases_input() || !is_cheap(operation)) continue;
       for (int k = 0; k < operation.outputs(); k++) {
         ValueId value = operation.output + static_cast<ValueId>(k);
         if (!lies_across_peak(value)) continue;
@@ -213,7 +213,7 @@ class Again {
     std::vector<ValueId> views;
     for (ValueId one = value; again_[one] == kNoValue;) {
       const Operation& operation = graph_.operations[made_[one]];
-      if (!shares_memory(operation)) {
+      if (!operation.aliases_input()) {
         make_again(one);
         break;
       }

@@ -65,9 +65,8 @@ class Folder {
     return info.strides == contiguous_strides(info.sizes);
   }
   bool can_fold(const Operation& operation) const {
-    static const ir::PrimitiveInfo& empty = primitive_named("empty");
     const ir::PrimitiveInfo& primitive = *operation.primitive;
-    if (operation.is_random() || &primitive == &empty || primitive.from_storage) return false;
+    if (operation.is_random() || primitive.unspecified || primitive.from_storage) return false;
     if (primitive.kind == ir::Kind::collective || primitive.kind == ir::Kind::higher_order)
       return false;
     for (ValueId input : operation.inputs) {
@@ -87,10 +86,8 @@ class Folder {
       return false;
     }
     if (!can_fold(operation)) return false;
-    ModesGuard below;
-    modes.grad_enabled = false;
-    modes.interpreter = nullptr;
-    Tensor outputs[4];
+    Eagerly eagerly;
+    Tensor outputs[ir::kMostOutputs];
     try {
       ir::OperationOperands operands(operation, known_.data());
       ir::OperationParams params(operation, known_.data());

@@ -1,31 +1,10 @@
 #include "passes/memory.h"
 
-#include <algorithm>
-
-#include "base/fail.h"
-
 namespace fg::passes {
 
 using ir::kNoValue;
 using ir::Operation;
 using ir::ValueId;
-
-const ir::PrimitiveInfo& primitive_named(std::string_view name) {
-  const auto& all = ir::primitives();
-  auto before = [](const ir::PrimitiveInfo* a, std::string_view b) { return a->name < b; };
-  auto found = std::lower_bound(all.begin(), all.end(), name, before);
-  if (found == all.end() || (*found)->name != name) {
-    fail(ErrorKind::internal, "passes: there is no primitive '{}'", name);
-  }
-  return **found;
-}
-
-bool shares_memory(const Operation& operation) {
-  // Autograd takes unsafe_view for a new tensor; its kernel is a view all the same.
-  static const ir::PrimitiveInfo& unsafe_view = primitive_named("unsafe_view");
-  if (!operation.primitive) return false;
-  return operation.primitive->kind == ir::Kind::view || operation.primitive == &unsafe_view;
-}
 
 bool has_effect(const Operation& operation) {
   if (!operation.primitive) return false;
@@ -44,7 +23,7 @@ Memory::Memory(const ir::Graph& graph)
       made(graph.values.size()) {
   for (ValueId value = 0; value < root.size(); value++) root[value] = value;
   for (const Operation& operation : graph.operations) {
-    bool shares = shares_memory(operation);
+    bool shares = operation.aliases_input();
     if (shares) root[operation.output] = root[operation.inputs[0]];
     for (int k = 0; k < operation.outputs(); k++) {
       made[operation.output + static_cast<ValueId>(k)] = operation.primitive && !shares;

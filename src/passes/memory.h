@@ -7,14 +7,10 @@
 
 namespace fg::passes {
 
-// Its result is another look at its first input.
-bool shares_memory(const ir::Operation& operation);
 // Doing it twice, or in another order, can be noticed: it talks to other processes.
 bool has_effect(const ir::Operation& operation);
 // Dropping it can be noticed: it has an effect, or it refuses some values.
 bool must_run(const ir::Operation& operation);
-// The table of primitives by name; an error for one that is not there.
-const ir::PrimitiveInfo& primitive_named(std::string_view name);
 
 struct Memory {
   explicit Memory(const ir::Graph& graph);

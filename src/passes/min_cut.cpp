@@ -105,7 +105,7 @@ class MinCut {
   // An operation that must find all of a value in memory, seen from another one that reads it.
   uint32_t whole_for(uint32_t reader) const {
     const Operation& operation = graph_.operations[reader];
-    if (shares_memory(operation)) return whole_[operation.output];
+    if (operation.aliases_input()) return whole_[operation.output];
     return is_fusible(operation) ? kNone : reader;
   }
   // Which operation of the backward reads a value, if any.
@@ -144,7 +144,7 @@ class MinCut {
       for (ValueId input : operation.inputs) {
         if (input != kNoValue) distance_[input] = std::min(distance_[input], next);
       }
-      if (!shares_memory(operation)) continue;
+      if (!operation.aliases_input()) continue;
       uint32_t& whole = whole_[operation.inputs[0]];
       if (whole == kNone) whole = whole_[operation.output];
     }
@@ -155,7 +155,7 @@ class MinCut {
   Refusal refusal(ValueId value) const {
     if (is_input_[value]) return Refusal::input;
     const Operation& operation = *forward_maker(value);
-    if (is_free(operation) || shares_memory(operation)) return Refusal::none;
+    if (is_free(operation) || operation.aliases_input()) return Refusal::none;
     if (operation.is_random()) return Refusal::random;
     if (!is_fusible(operation) || operation.outputs() > 1) return Refusal::expensive;
     if (reads_saved_result(operation)) return Refusal::shown;

@@ -46,14 +46,6 @@ bool holds_all(DType wide, DType narrow) {
          item_size(wide) > item_size(narrow);
 }
 
-struct Names {
-  const ir::PrimitiveInfo& clone = primitive_named("clone");
-  const ir::PrimitiveInfo& convert = primitive_named("convert");
-  const ir::PrimitiveInfo& neg = primitive_named("neg");
-  const ir::PrimitiveInfo& logical_not = primitive_named("logical_not");
-  const ir::PrimitiveInfo& bitwise_not = primitive_named("bitwise_not");
-};
-
 class Simplifier {
  public:
   explicit Simplifier(ir::Graph& graph)
@@ -110,11 +102,8 @@ class Simplifier {
     if (!operation.primitive) return false;
     const ir::PrimitiveInfo& primitive = *operation.primitive;
     if (primitive.from_storage) return false;
-    if (shares_memory(operation)) return remove_view(operation);
-    if (&primitive == &names_.clone || &primitive == &ops::restride()) {
-      return remove_copy(operation.output, operation.inputs[0]);
-    }
-    if (&primitive == &names_.convert) return remove_conversion(operation);
+    if (operation.aliases_input()) return remove_view(operation);
+    if (primitive.copies) return remove_conversion(operation);
     if (&primitive == &ops::put_window()) return remove_write(operation);
     return remove_inverse(operation);
   }
@@ -135,16 +124,14 @@ class Simplifier {
   bool remove_conversion(const Operation& operation) {
     ValueId input = operation.inputs[0];
     if (remove_copy(operation.output, input)) return true;
-    if (!is_made_by(input, names_.convert)) return false;
+    if (!maker(input) || !maker(input)->primitive || !maker(input)->primitive->copies) return false;
     ValueId first = maker(input)->inputs[0];
     return holds_all(info(input).dtype, info(first).dtype) && remove_copy(operation.output, first);
   }
 
   bool remove_inverse(const Operation& operation) {
     const ir::PrimitiveInfo& primitive = *operation.primitive;
-    bool inverse = &primitive == &names_.neg || &primitive == &names_.bitwise_not ||
-                   (&primitive == &names_.logical_not && info(operation.inputs[0]).dtype == kBool);
-    if (!inverse || !is_made_by(operation.inputs[0], primitive)) return false;
+    if (!primitive.involutory || !is_made_by(operation.inputs[0], primitive)) return false;
     return remove_copy(operation.output, maker(operation.inputs[0])->inputs[0]);
   }
 
@@ -238,7 +225,6 @@ class Simplifier {
 
   ir::Graph& graph_;
   Memory memory_;
-  Names names_;
   std::vector<ValueId> same_;    // which value stands for it
   std::vector<uint32_t> maker_;  // the operation, among those that are kept
   std::vector<Look> looks_;      // of views

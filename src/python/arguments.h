@@ -1,7 +1,7 @@
 // The one argument parser: Python arguments to boxed values by a function's schemas.
 //
-// A name has several overloads, tried in order: first with every argument of its very type, then
-// with numbers where tensors may stand and zero-dim tensors where numbers may.
+// Overloads of a name are tried in order: first with every argument of its very type, then with
+// numbers in the place of tensors and zero-dim tensors in the place of numbers.
 #pragma once
 
 #include "ir/registry.h"
@@ -13,8 +13,8 @@ struct Parameter {
   PyObject* name;  // interned
   ir::Type type;
   bool has_default, keyword_only;
-  bool several;  // a list of integers for which no single one may stand
-  bool number;   // a tensor for which a number may stand
+  bool several;  // a list of integers that no single integer may replace
+  bool number;   // a tensor that a number may replace
   ir::Value fallback;
 };
 
@@ -23,8 +23,8 @@ struct Overload {
   const ir::FunctionInfo* info;
   std::vector<Parameter> parameters;
   size_t positional = 0;      // how many may be given by position
-  size_t self = 0;            // which one a method's object is
-  bool needs_tensor = false;  // numbers may stand for some of the tensors, but not for all
+  size_t self = 0;            // the parameter that gets a method's object
+  bool needs_tensor = false;  // numbers may replace some of the tensors, but not all
   bool creates = false;       // takes device=, layout=, requires_grad= and so on
 };
 
@@ -51,20 +51,20 @@ struct Parsed {
   std::span<const ir::Value> arguments() const { return {values, count}; }
 };
 
-// Fills `parsed`, or raises TypeError with what came and what was expected.
+// Fills `parsed`, or raises a TypeError that names the given and the expected arguments.
 void parse(const OverloadSet& set, const Call& call, Parsed& parsed);
 
-// Converts one object; false when it does not fit. `strict` allows no stand-ins.
+// Converts one object; false when it does not fit. `strict`: it must be of the very type.
 bool convert(PyObject* object, ir::Type type, bool strict, ir::Value& value);
 // Whether an object may be an operand of an arithmetic operator.
 bool is_number(PyObject* object);
-// `overflow` is the error of an integer that does not fit into 64 bits.
+// The Scalar of a Python number; `overflow` is the error of an integer of more than 64 bits.
 Scalar scalar_of(PyObject* number, PyObject* overflow = PyExc_OverflowError);
-// What stands for a float argument of a function that is being captured; set by the package.
+// The class that replaces a float argument while a function is captured; set by the package.
 extern PyObject* traced_number_type;
-// While this thread captures: elsewhere it is the float that it stands for.
+// True only while this thread captures; elsewhere the object is the float that it replaces.
 bool is_traced_number(PyObject* object);
 
-const char* type_name(ir::Type type);  // as Python users say it
+const char* type_name(ir::Type type);  // in the words of Python
 
 }  // namespace fg::python

@@ -1,4 +1,4 @@
-// backward, grad, modes, gradcheck, hooks of a thread.
+// Bindings of autograd: backward, grad, modes, gradcheck, hooks of a thread.
 #include "autograd/autograd.h"
 
 #include <nanobind/stl/optional.h>

@@ -1,4 +1,4 @@
-// The parts of the module that nanobind binds.
+// The parts of foregrad._C that nanobind binds: each function adds those of one file.
 #pragma once
 
 #include "python/object.h"

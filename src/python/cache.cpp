@@ -1,4 +1,4 @@
-// The cache of compiled code.
+// Bindings of the cache of compiled code: settings, statistics, artifacts.
 #include "cache/cache.h"
 
 #include <nanobind/stl/optional.h>
@@ -54,7 +54,7 @@ static nb::dict stats() {
 
 namespace {
 
-// By the names of the settings, FOREGRAD_CACHE_...
+// The configuration as a dictionary by the names of the settings (FOREGRAD_CACHE_...).
 nb::dict config_for_python() {
   cache::Config now = cache::config();
   nb::dict result;
@@ -72,7 +72,7 @@ nb::dict config_for_python() {
   return result;
 }
 
-// `settings`: all of them, checked.
+// Configures the cache; `settings` holds all of them, already checked.
 void configure(const nb::dict& settings) {
   cache::Config next = cache::config();
   auto is = [&](const char* stores) { return settings["cache"].equal(nb::str(stores)); };
@@ -90,7 +90,7 @@ void configure(const nb::dict& settings) {
   cache::configure(next);
 }
 
-// A scope that Python ends when it says, not when it collects the object.
+// A scope that Python ends explicitly, not when it collects the object.
 struct FreshArtifacts {
   std::optional<cache::FreshArtifacts> scope{std::in_place};
 };

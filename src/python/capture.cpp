@@ -94,8 +94,8 @@ struct PythonBody {
   void* face() const { return function.face(); }
 };
 
-// What a Python compiler made of a graph: called with tensors, or with one list of them that it may
-// empty.
+// The callable that a Python compiler made of a graph: called with tensors, or with one list of
+// them that it may empty.
 struct PythonCallable {
   Held function;
   bool boxed;
@@ -172,12 +172,12 @@ std::vector<std::string> texts_of(const nb::object& list) {
   return texts;
 }
 
-// What a version is made of, as Python says it.
+// The arguments of a Version, converted from Python.
 struct VersionOf {
   PythonBody body;
   Tensors arguments;
   capture::TraceOptions trace;
-  compiler::KernelOptions options;
+  compiler::ProgramOptions options;
 
   VersionOf(nb::object body, nb::object arguments, nb::object types, nb::object names,
             nb::object lift, nb::object forward, nb::object backward, nb::object inference,
@@ -241,16 +241,16 @@ PythonGraph python_graph(const ir::Graph& graph) {
   return {graph, std::make_shared<ir::Runner>(graph)};
 }
 
-// (title, graph) of everything that was made of a version.
+// (title, graph) of every graph of a version.
 nb::list graphs_of(Version& self) {
   nb::list result;
-  for (compiler::Kernel::Made& made : self.kernel().made()) {
+  for (compiler::Programs::CompiledGraph& made : self.programs().compiled_graphs()) {
     result.append(nb::make_tuple(made.title, python_graph(made.graph)));
   }
   return result;
 }
 
-// `versions`: (version, texts that say when Python uses it).
+// The report of explain(); `versions` are (version, texts that say when Python uses it).
 std::string explain(const nb::str& name, const nb::str& note, const nb::list& versions) {
   explain::Report report{terminal_text(bytes_of(name)), terminal_text(bytes_of(note))};
   for (nb::handle one : versions) {
@@ -310,10 +310,10 @@ void add_capture(nb::module_& module) {
                    })
       .def("graph",
            [](Version& self, bool training) {
-             return python_graph(self.kernel().forward_graph(training));
+             return python_graph(self.programs().forward_graph(training));
            })
       .def("graphs", graphs_of)
-      .def_prop_ro("plan", [](Version& self) { return self.kernel().plan(); });
+      .def_prop_ro("plan", [](Version& self) { return self.programs().plan(); });
   module.def("number_tensor", [](nb::handle number) { return Tensor(scalar_of(number.ptr())); });
   module.def("float_operation", [](const std::string& name, nb::args operands) {
     Tensors of = tensors_of(operands.ptr(), "a float");
@@ -341,7 +341,7 @@ void add_capture(nb::module_& module) {
   module.def("reset_counters", compiler::reset_counters);
   module.def("count_eager",
              [](const nb::str& why) { return compiler::count_eager(bytes_of(why)); });
-  module.def("is_capturing", [] { return modes.interpreter != nullptr; });
+  module.def("is_capturing", [] { return is_capturing(); });
 }
 
 }  // namespace fg::python

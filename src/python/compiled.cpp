@@ -16,15 +16,15 @@ struct CompiledObject {
   PyObject *dict, *weakrefs;
   PyObject* function;
   PyObject* entries;  // a list, which Python changes too
-  PyObject* owner;    // what makes entries when no one matches
+  PyObject* owner;    // the Compiled that makes an entry when none matches
   PyObject* refused;  // why the function runs eagerly; None while it does not
-  Py_ssize_t last;    // where the last match was
+  Py_ssize_t last;    // the index of the last match
 };
 
 CompiledObject* compiled_in(PyObject* self) { return reinterpret_cast<CompiledObject*>(self); }
 
-// The result of a call that entry `i` matches, else null. Reading what the function reads may run
-// Python code, which may change the list.
+// The result of a call that entry `i` matches, else null. Checking the reads may run Python code,
+// which may change the list.
 PyObject* try_entry(CompiledObject* self, Py_ssize_t i, const Flat& flat) {
   nb::object held = nb::borrow(PyList_GET_ITEM(self->entries, i));
   Entry* entry = entry_of(held.ptr());
@@ -86,7 +86,7 @@ int traverse(PyObject* object, visitproc visit, void* arg) {
 int clear(PyObject* object) {
   CompiledObject* self = compiled_in(object);
   Py_CLEAR(self->dict);
-  // Someone may still call it while its cycle is taken apart: it is whole then, and empty.
+  // A finaliser may still call it while its cycle is taken apart: it stays whole, and empty.
   if (self->entries) PyList_SetSlice(self->entries, 0, PyList_GET_SIZE(self->entries), nullptr);
   return 0;
 }
@@ -108,7 +108,7 @@ PyObject* bind_method(PyObject* self, PyObject* object, PyObject*) {
 PyObject* repr(PyObject* self) {
   return PyUnicode_FromFormat("<compiled %R>", compiled_in(self)->function);
 }
-// As functions: copied as itself, pickled by name.
+// Copied as itself and pickled by name, as functions are.
 PyObject* reduce(PyObject* self, PyObject*) { return PyObject_GetAttrString(self, "__qualname__"); }
 
 PyMemberDef members[] = {

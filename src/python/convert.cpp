@@ -1,4 +1,4 @@
-// One Python object as a boxed value of a schema's type.
+// Conversion of one Python object to a boxed value of a schema's type.
 #include "base/fail.h"
 #include "python/arguments.h"
 #include "python/face.h"
@@ -18,7 +18,7 @@ bool is_number(PyObject* object) {
 
 PyObject* traced_number_type = nullptr;
 bool is_traced_number(PyObject* object) {
-  return traced_number_type && modes.interpreter &&
+  return traced_number_type && modes.capturing &&
          Py_TYPE(object) == reinterpret_cast<PyTypeObject*>(traced_number_type);
 }
 static Tensor tensor_of_number(PyObject* traced) {
@@ -45,7 +45,7 @@ static bool zero_dim(PyObject* object) {
   return is_tensor(object) && impl_of(object)->sizes.empty() && !tensor_of(object).requires_grad();
 }
 
-// As PyTorch, whose tensors of one integer are indices of Python.
+// Whether a tensor may stand for an integer: as in PyTorch, any tensor of one integer may.
 static bool one_integer(PyObject* object) {
   const TensorImpl* impl = impl_of(object);
   return is_integral(impl->dtype) && impl->numel == 1;

@@ -1,4 +1,4 @@
-// Python custom functions: the context, which is the face of the node, and apply.
+// Python custom functions: the context, which is the Python wrapper of the node, and apply.
 #include "python/custom_node.h"
 
 #include "autograd/introspection.h"
@@ -220,39 +220,69 @@ Tensors PythonNode::run_backward(Tensors&& grads) {
 
 namespace {
 
-nb::object run_forward(PyObject* cls, nb::object& context, nb::object& arguments, bool separate) {
-  NoGradGuard below;
-  CallsPython calls;
-  nb::object forward = attribute(cls, "forward");
-  if (!separate) {
-    Py_ssize_t count = PyTuple_GET_SIZE(arguments.ptr());
-    std::vector<PyObject*> all{context.ptr()};
-    for (Py_ssize_t i = 0; i < count; i++) all.push_back(PyTuple_GET_ITEM(arguments.ptr(), i));
+// The forward of a function written in Python, as the choke point runs it.
+class PythonForward final : public ir::Body {
+ public:
+  PythonForward(PyObject* cls, nb::object context, nb::object arguments, bool separate)
+      : cls_(cls),
+        context_(std::move(context)),
+        arguments_(std::move(arguments)),
+        separate_(separate) {}
+
+  std::span<Tensor> run() override {
+    NoGradGuard below;
+    CallsPython calls;
+    nb::object raw = separate_ ? call_apart() : call_with_context();
+    single_ = !PyTuple_Check(raw.ptr());
+    items_ = single_ ? nb::object(nb::make_tuple(raw)) : raw;
+    outputs_.resize(static_cast<size_t>(PyTuple_GET_SIZE(items_.ptr())));
+    for (size_t i = 0; i < outputs_.size(); i++) {
+      if (is_tensor(item(i))) outputs_[i] = tensor_of(item(i));
+    }
+    return outputs_;
+  }
+  std::span<Tensor> take(Tensors outputs) override {
+    outputs_ = std::move(outputs);
+    single_ = outputs_.size() == 1;
+    items_ = own(PyTuple_New(static_cast<Py_ssize_t>(outputs_.size())));
+    return outputs_;
+  }
+
+  // The result for the caller: tensors with their history, other objects as they were.
+  nb::object result() const {
+    auto count = static_cast<Py_ssize_t>(outputs_.size());
+    nb::object result = own(PyTuple_New(count));
+    for (Py_ssize_t i = 0; i < count; i++) {
+      const Tensor& output = outputs_[static_cast<size_t>(i)];
+      PyObject* one = output.defined() ? wrap(output) : Py_NewRef(item(static_cast<size_t>(i)));
+      PyTuple_SET_ITEM(result.ptr(), i, one);
+    }
+    return single_ ? nb::borrow(PyTuple_GET_ITEM(result.ptr(), 0)) : result;
+  }
+
+ private:
+  PyObject* item(size_t i) const {
+    return PyTuple_GET_ITEM(items_.ptr(), static_cast<Py_ssize_t>(i));
+  }
+  nb::object call_with_context() const {
+    std::vector<PyObject*> all{context_.ptr()};
+    Py_ssize_t count = PyTuple_GET_SIZE(arguments_.ptr());
+    for (Py_ssize_t i = 0; i < count; i++) all.push_back(PyTuple_GET_ITEM(arguments_.ptr(), i));
+    nb::object forward = attribute(cls_, "forward");
     return own(PyObject_Vectorcall(forward.ptr(), all.data(), all.size(), nullptr));
   }
-  nb::object output = own(PyObject_Call(forward.ptr(), arguments.ptr(), nullptr));
-  attribute(cls, "setup_context")(context, arguments, output);
-  return output;
-}
+  nb::object call_apart() const {
+    nb::object forward = attribute(cls_, "forward");
+    nb::object output = own(PyObject_Call(forward.ptr(), arguments_.ptr(), nullptr));
+    attribute(cls_, "setup_context")(context_, arguments_, output);
+    return output;
+  }
 
-nb::object finish_call(PythonNode& node, const Tensors& inputs, nb::object raw) {
-  bool single = !PyTuple_Check(raw.ptr());
-  nb::object items = single ? nb::object(nb::make_tuple(raw)) : raw;
-  auto count = static_cast<size_t>(PyTuple_GET_SIZE(items.ptr()));
-  Tensors outputs(count);
-  for (size_t i = 0; i < count; i++) {
-    PyObject* item = PyTuple_GET_ITEM(items.ptr(), static_cast<Py_ssize_t>(i));
-    if (is_tensor(item)) outputs[i] = tensor_of(item);
-  }
-  node.finish(inputs, outputs);
-  nb::object result = own(PyTuple_New(static_cast<Py_ssize_t>(count)));
-  for (size_t i = 0; i < count; i++) {
-    auto at = static_cast<Py_ssize_t>(i);
-    PyObject* item = PyTuple_GET_ITEM(items.ptr(), at);
-    PyTuple_SET_ITEM(result.ptr(), at, outputs[i].defined() ? wrap(outputs[i]) : Py_NewRef(item));
-  }
-  return single ? nb::borrow(PyTuple_GET_ITEM(result.ptr(), 0)) : result;
-}
+  PyObject* cls_;
+  nb::object context_, arguments_, items_;
+  bool separate_, single_ = true;
+  Tensors outputs_;
+};
 
 PyObject* apply(PyObject* cls, PyObject* args, PyObject* kwargs) {
   return guarded([&] {
@@ -275,9 +305,11 @@ PyObject* apply(PyObject* cls, PyObject* args, PyObject* kwargs) {
       node->requires_grad[i] = inputs.back().requires_grad();
     }
     node->marks.separate_context = separate;
-    node->connect(inputs);
-    nb::object raw = run_forward(cls, context, arguments, separate);
-    return finish_call(*node, inputs, std::move(raw)).release().ptr();
+    PythonForward forward(cls, context, arguments, separate);
+    ir::Operand operand(inputs);
+    ir::Call call{.custom = node.get(), .inputs = {&operand, 1}, .body = &forward};
+    ir::call(call);
+    return forward.result().release().ptr();
   });
 }
 

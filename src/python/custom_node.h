@@ -1,4 +1,4 @@
-// The node of a Python custom function: a C++ node whose backward is Python's.
+// The node of a Python custom function: a C++ node with its backward in Python.
 #pragma once
 
 #include "autograd/custom.h"
@@ -8,12 +8,12 @@ namespace fg::python {
 
 class PythonNode : public autograd::CustomNode {
  public:
-  // `type`: the class of the context, whose _forward_cls is the Function.
+  // `type`: the class of the context; its _forward_cls is the Function.
   explicit PythonNode(nb::object type);
   std::string name() const override { return name_; }
 
   PyObject* type() const { return type_.get(); }
-  // Which argument of forward each tensor input is, and how many arguments there are.
+  // For each tensor input its place among the arguments of forward, and the number of arguments.
   std::vector<size_t> positions;
   size_t argument_count = 0;
   std::vector<bool> requires_grad;  // by argument
@@ -27,7 +27,7 @@ class PythonNode : public autograd::CustomNode {
   std::string name_;
 };
 
-// The Python class of a node's face: one per name.
+// The Python class of a node's wrapper: one per name.
 PyTypeObject* type_of_node(const autograd::Node& node);
 
 // Function.apply(cls, *args, **kwargs).

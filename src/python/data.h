@@ -5,7 +5,7 @@
 
 namespace fg::python {
 
-// What fg.tensor makes of numbers, nested sequences and arrays; always a copy.
+// The tensor that fg.tensor makes of numbers, nested sequences and arrays; always a copy.
 Tensor tensor_from_data(PyObject* data, OptDType dtype);
 
 void add_data(nb::module_& module);

@@ -1,5 +1,5 @@
-// One captured version of a Python function: which calls may run it, and their results in the
-// structure that the function returned them in.
+// An entry: one captured version of a Python function, with the guards of the calls that may run it
+// and the structure in which the function returned its results.
 #pragma once
 
 #include "compile/version.h"
@@ -10,19 +10,19 @@ namespace fg::python {
 
 class Entry {
  public:
-  // Before the capture. `key` is (structure, places of tensors, constant floats); `fixed` says
-  // which of the floats those are. `given` are the different tensors of the call, `found` those
-  // that the function reads by itself.
+  // Made before the capture. `key` is (structure, places of tensors, constant floats); `fixed` are
+  // the places of those floats. `given` are the different tensors of the call, `found` those that
+  // the function reads by itself.
   Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const Tensors& given,
         const Tensors& found);
-  // After it: a result has `result_tensor` where a tensor was. `after`, unless None, is called with
-  // what was made of it and returns what the caller gets. `state`, unless None, tells what code of
-  // the user that runs in the backward reads: a BackwardState.
+  // Called after the capture. `result` has `result_tensor` in the place of each tensor. `after`,
+  // unless None, is called with the rebuilt result and returns that of the caller. `state`, unless
+  // None, is the BackwardState: the values that code of the user reads in the backward.
   void finish(nb::object version, nb::object result, nb::object after, nb::object state);
 
-  // Whether the arguments are of its kind, whatever is in them.
+  // Whether the arguments have the entry's structure, whatever their contents are.
   bool fits(const Flat& flat) const;
-  // Whether a call may run this; then with which inputs, else why not.
+  // Whether a call may run this entry; fills the inputs if so, else `why`.
   bool matches(const Flat& flat, Tensors& inputs, Why* why) const;
   PyObject* call(const Tensors& inputs) const;  // a new reference
 
@@ -41,17 +41,17 @@ class Entry {
   std::vector<double> constants_;
   nb::object reads_object_;
   const Reads* reads_;
-  std::vector<size_t> same_;  // for each tensor that is read: where the very same one is, first
+  std::vector<size_t> same_;  // for each tensor that is read: the first place of the very same one
   std::vector<compiler::TensorGuard> guards_;  // a shape may be read without the tensor being used
   nb::object version_object_;
   compiler::Version* version_ = nullptr;
-  std::vector<size_t> lifted_;  // which of the tensors that are read are inputs
+  std::vector<size_t> lifted_;  // the inputs among the tensors that are read
   nb::object result_, after_ = nb::none(), state_ = nb::none();
   nb::list kept_;
   bool single_ = false, long_ = false;
 };
 
-// Null if it is none.
+// The Entry in a Python object; null for any other object.
 Entry* entry_of(PyObject* object);
 
 void add_entry(nb::module_& module);

@@ -3,6 +3,7 @@
 #include "autograd/accumulate_grad.h"
 #include "autograd/saved_value.h"
 #include "base/fail.h"
+#include "ir/capturing.h"
 #include "ir/primitive.h"
 #include "python/custom_node.h"
 #include "python/hooks.h"
@@ -30,7 +31,7 @@ Ref<autograd::Node> node_of(PyObject* face) {
   return Ref<autograd::Node>::share(as_node(native_of(face)));
 }
 
-// ---- who owns whom
+// ---- ownership
 
 // A finaliser runs once per object; one that came back may need it again.
 static void may_finalize_again(PyObject* self) {
@@ -80,7 +81,7 @@ static bool worth_keeping(PyObject* self) {
   return is_tensor(self) && Py_TYPE(self) != tensor_type;
 }
 
-// Python lets go. If C++ still refers to the object, it takes over the face.
+// Runs when Python drops the face. If C++ still refers to the object, it takes over the face.
 void face_finalize(PyObject* self) {
   FaceObject* face = face_of(self);
   if (!face->native || !face->owns || face->native->use_count() < 2) return;
@@ -120,7 +121,7 @@ void face_dealloc(PyObject* self) {
   Py_DECREF(type);
 }
 
-// The C++ object is gone and leaves a face behind that it owned.
+// Runs when the C++ object goes and leaves a face behind that it owned.
 static void release_owned_face(void* pointer) noexcept {
   auto* object = static_cast<PyObject*>(pointer);
   face_of(object)->native = nullptr;
@@ -133,8 +134,8 @@ void install_face_release() { set_face_release(release_owned_face); }
 
 namespace {
 
-// Walks what a face's C++ object owns alone, looking for Python objects. What others share is left
-// out: it does not go when this face goes.
+// Visits Python objects that a face's C++ object owns alone, for the collector. Shared objects are
+// left out: they do not go when this face goes.
 class Walk {
  public:
   Walk(visitproc visit, void* arg) : visit_(visit), arg_(arg) {}
@@ -217,8 +218,8 @@ class Walk {
 int face_traverse(PyObject* self, visitproc visit, void* arg) {
   FaceObject* face = face_of(self);
   Py_VISIT(Py_TYPE(self));
-  // The collector clears weak references before it asks whether C++ still needs the object; so what
-  // has some, and is used by C++, counts as in use.
+  // The collector clears weak references before it asks whether C++ still needs the object; so an
+  // object with weak references that C++ uses counts as in use.
   if (face->weakrefs && face->native && face->owns && face->native->use_count() > 1) return 0;
   Py_VISIT(face->dict);
   if (held_objects == 0 || !face->native || !face->owns || face->native->use_count() != 1) return 0;
@@ -227,7 +228,7 @@ int face_traverse(PyObject* self, visitproc visit, void* arg) {
 
 int face_clear(PyObject* self) {
   FaceObject* face = face_of(self);
-  // What C++ still refers to lives on; its face is whole when it comes back.
+  // An object that C++ still refers to lives on; its face is whole when it comes back.
   if (face->native && face->owns && face->native->use_count() > 1) return 0;
   Py_CLEAR(face->dict);
   drop_native(self);
@@ -244,11 +245,11 @@ PyObject* attributes_of(PyObject* face) { return face_of(face)->dict; }
 // ---- lists
 
 void asked(const Tensor& tensor, const char* what) {
-  if (modes.interpreter) modes.interpreter->asked(tensor, what);
+  if (modes.capturing) modes.capturing->asked(tensor, what);
 }
 
 void asked_outside(const char* what) {
-  if (!modes.interpreter) return;
+  if (!modes.capturing) return;
   fail(
       "capture: the function asks {}, which may be another one at the next call; ask before and "
       "pass the answer as an argument",

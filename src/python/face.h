@@ -1,8 +1,8 @@
-// Faces: the Python objects that stand for tensors and nodes, one for one.
+// Faces: the Python wrappers of tensors and nodes, one per C++ object.
 //
-// A face holds a reference of its C++ object. When Python lets go of a face while C++ still refers
-// to the object, a face without attributes is simply made anew next time; one with attributes, or
-// of a subclass, passes into the ownership of the C++ object and comes back with it.
+// A face holds a reference to its C++ object. Python may drop a face while C++ still refers to the
+// object: a face without attributes is then made anew next time. A face with attributes, or of a
+// subclass, passes into the ownership of the C++ object and comes back with it.
 #pragma once
 
 #include "autograd/node.h"
@@ -15,7 +15,7 @@ struct FaceObject {
   Faced* native;  // null after the garbage collector cleared the face
   PyObject* dict;
   PyObject* weakrefs;
-  bool owns;  // whether the face holds a reference of `native`, or `native` one of the face
+  bool owns;  // true: the face holds a reference to `native`; false: the other way round
 };
 
 extern PyTypeObject* tensor_type;
@@ -31,18 +31,18 @@ Tensor tensor_of(PyObject* face);
 TensorImpl* impl_of(PyObject* face);
 Ref<autograd::Node> node_of(PyObject* face);
 
-// The face of a tensor or node as a new reference; None for nothing.
+// The face of a tensor or node as a new reference; None for an undefined one.
 PyObject* wrap(const Tensor& tensor);
 PyObject* wrap(const Ref<autograd::Node>& node);
 // Makes `type`, a subclass, the type of the face of a tensor that has none yet.
 PyObject* wrap_as(PyTypeObject* type, const Tensor& tensor);
 PyObject* new_face(PyTypeObject* type, Faced* native);
-// The dictionary of what a program set on a tensor or node; null if there is none yet. Borrowed.
+// The attributes that a program set on a tensor or node; null if there are none yet. Borrowed.
 PyObject* attributes_of(PyObject* face);
 
-// A program asks about the tensor itself; see ir::Interpreter::asked.
+// Notes that a program asks about the tensor itself; see ir::Interpreter::asked.
 void asked(const Tensor& tensor, const char* what);
-// A program asks about a setting: refused while a function is captured.
+// Notes that a program asks about a setting, which is refused while a function is captured.
 void asked_outside(const char* what);
 
 nb::object tuple_of(const Tensors& tensors);

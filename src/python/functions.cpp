@@ -248,7 +248,7 @@ const OverloadSet* find_overloads(std::string_view name) {
   return found == table().end() ? nullptr : &found->second;
 }
 
-// What the stubs are made of: (name, schema, documentation, has an in-place form, takes out=).
+// The table for make_stubs.py: (name, schema, documentation, has an in-place form, takes out=).
 static nb::list schemas() {
   nb::list all;
   for (const ir::FunctionInfo* info : ir::functions()) {
@@ -262,8 +262,31 @@ static const ir::FunctionInfo& info_of(const OverloadSet& set) {
   return *set.overloads.front().info;
 }
 
+// The Python names of all functions, by the name in the schema; overloads are one function.
+static nb::dict python_names() {
+  static constexpr const char* kShown[] = {"everywhere", "as_function", "as_method", "in_nn",
+                                           "nowhere"};
+  nb::dict all;
+  for (const ir::FunctionInfo* info : ir::functions()) {
+    nb::str name(info->schema.name.data(), info->schema.name.size());
+    const ir::PythonNames& names = info->python;
+    bool says =
+        names.shown != ir::Shown::everywhere || !names.aliases.empty() || names.inplace_function;
+    if (all.contains(name) && !says) continue;
+    nb::list aliases;
+    for (const char* alias : names.aliases) aliases.append(alias);
+    nb::dict one;
+    one["shown"] = kShown[static_cast<size_t>(names.shown)];
+    one["aliases"] = aliases;
+    one["inplace_function"] = names.inplace_function;
+    all[name] = one;
+  }
+  return all;
+}
+
 void add_functions(nb::module_& functions) {
   functions.def("__schemas__", schemas);
+  functions.def("__python_names__", python_names);
   for (const ir::FunctionInfo* info : ir::functions()) {
     std::string name(info->schema.name);
     table().try_emplace(name, OverloadSet{name, {}}).first->second.overloads.emplace_back(*info);

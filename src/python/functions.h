@@ -1,4 +1,4 @@
-// Functions and methods made from the op table: nothing about a single function is written here.
+// Python functions and methods, made from the op table: no function has code of its own here.
 #pragma once
 
 #include "python/arguments.h"

@@ -22,7 +22,7 @@ struct Hook {
     fail(ErrorKind::type, "the hook '{}' returned {}; expected a Tensor or None", name(),
          Py_TYPE(result.ptr())->tp_name);
   }
-  // What replaces a gradient must look like it.
+  // Refuses a replacement with another size or dtype than the gradient.
   void check(const Tensor& before, const Tensor& after) const {
     if (!after.defined()) return;
     if (!before.defined()) {
@@ -128,7 +128,7 @@ struct PostAccumulateCall : Hooks {
     }
   }
 };
-// What the functions made of gradients; empty when they left them as they are.
+// The gradients as the functions replaced them; empty when they left them as they are.
 template <class... Others>
 Tensors replaced(const std::vector<Hook>& functions, const Tensors& grads,
                  const Others&... others) {

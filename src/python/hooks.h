@@ -12,20 +12,20 @@ namespace fg::python {
 
 enum class HookKind { tensor, pre, post, post_accumulate };
 
-// A dictionary of hooks, kept with what it is bound to.
+// A dictionary of hooks, with the handle of the one hook that it is for the engine.
 struct BoundHooks {
   Held dictionary;
   autograd::HookHandle handle;
 };
-// The dictionary of an output, or null.
+// The dictionary of an output; null if it has none.
 PyObject* hook_dictionary(autograd::NodeHooks* hooks, HookKind kind, int output = 0);
-// Binds a dictionary in place of the one before; none for null.
+// Binds a dictionary in place of the one before; null only removes that.
 void bind_hook_dictionary(autograd::NodeHooks& hooks, HookKind kind, int output, PyObject* by_id);
 // Adds a function; the result is a RemovableHandle.
 nb::object register_hook(autograd::NodeHooks& hooks, HookKind kind, int output,
                          nb::object function);
 
-// The result of a pack hook, with the function that gives the tensor back.
+// The result of a pack hook, with the hook that turns it back into the tensor.
 struct Packed {
   Held value, unpack;
 };

@@ -20,7 +20,7 @@ int64_t integer_of(PyObject* object) {
   return value;
 }
 
-// As Python's lists: what 64 bits cannot hold is beyond every end.
+// Clamps as Python's lists do: an integer of more than 64 bits is beyond every end.
 OptInt bound_of(PyObject* object) {
   if (object == Py_None) return {};
   if (is_tensor(object) || PyIndex_Check(object)) {

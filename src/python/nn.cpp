@@ -1,4 +1,4 @@
-// What foregrad.optim and foregrad.safetensors are made of.
+// Bindings of optimisers and safetensors, for foregrad.optim and foregrad.safetensors.
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
@@ -33,7 +33,7 @@ Tensor state_tensor(nb::dict& state, const std::string& name, const Tensor& para
   return made;
 }
 
-// Which step comes next, counted from 1; noted in the state where PyTorch notes it.
+// The number of the next step, counted from 1; kept in the state where PyTorch keeps it.
 int64_t next_step(const Optimizer& settings, nb::dict& state, const std::string& first_name) {
   if (!optim::counts_steps(settings)) {
     if (first_name.empty()) return 1;

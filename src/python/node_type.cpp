@@ -1,4 +1,4 @@
-// The Python face of nodes: names, edges, hooks, metadata and saved values.
+// The Python type of nodes: names, edges, hooks, metadata and saved values.
 #include <nanobind/stl/string.h>
 
 #include <map>
@@ -158,7 +158,7 @@ PyObject* get_input_metadata(PyObject* self, void*) {
   });
 }
 
-// What a node kept of its call's other arguments; null when there is nothing of the name.
+// An argument of the call that is no tensor, as its node kept it; null when it has no such name.
 PyObject* argument_of(const autograd::OpNode& node, std::string_view name) {
   ir::Value value;
   if (!node.find_argument(name, value)) return nullptr;

@@ -130,7 +130,7 @@ Caller& caller() {
   return mine;
 }
 
-// A forked child has one thread, which is its main one; what the others held stays held.
+// A forked child has one thread, its main one; references that other threads held stay held.
 void keep_this_thread_only() {
   ending_thread = PyThread_get_thread_ident();
   asking = 0;
@@ -141,7 +141,7 @@ void keep_this_thread_only() {
   all_callers = fresh;
 }
 
-// The threads that are in such calls, of which this is none.
+// The other threads that are in calls into Python.
 std::vector<unsigned long> threads_inside() {
   std::vector<unsigned long> threads;
   std::lock_guard locked(callers().lock);
@@ -190,8 +190,8 @@ PyGILState_STATE take_lock() {
   }
 }
 
-// Runs before the interpreter begins to end: those who wait for the lock get it now, and calls into
-// Python end. One that catches SystemExit and goes on gets it again.
+// Runs before the interpreter begins to end: threads that wait for the lock get it now, and calls
+// into Python end. A call that catches SystemExit and goes on gets it again.
 static void end_calls() {
   using Clock = std::chrono::steady_clock;
   auto last = Clock::now() + std::chrono::seconds(2);
@@ -210,7 +210,7 @@ static void prepare_for_end() {
   ending_thread = PyThread_get_thread_ident();
   ending = true;
   end_calls();
-  MayRelease released;  // those who compile may need it
+  MayRelease released;  // threads that compile may need it
   codegen::end_compiling();
 }
 

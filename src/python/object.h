@@ -1,5 +1,5 @@
-// What every file of the binding needs of Python: errors in both directions, and references to
-// Python objects that C++ may hold and drop on any thread.
+// Errors in both directions, Python's lock, and references to Python objects that C++ may hold and
+// drop on any thread: the base of every file of the binding.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -34,10 +34,10 @@ inline nb::object own(PyObject* result) {
   return nb::steal(result);
 }
 
-// The bytes of a Python text, or of str() of another object. Names of files may hold what is no
-// UTF-8 (Python's surrogates): it becomes the bytes that it was.
+// The bytes of a Python text, or of str() of another object. A name of a file may hold bytes that
+// are no UTF-8 (Python's surrogates): they become the same bytes again.
 std::string bytes_of(nb::handle text);
-// The name without a copy; a "?" for one that is no UTF-8, which nothing here is called.
+// The name without a copy; "?" for a name that is no UTF-8, as nothing here has such a name.
 inline const char* name_of(PyObject* text) {
   if (const char* name = PyUnicode_AsUTF8(text)) return name;
   PyErr_Clear();
@@ -46,13 +46,13 @@ inline const char* name_of(PyObject* text) {
 // The text of such bytes.
 nb::object text_of_bytes(std::string_view bytes);
 
-// Drops a reference now when this thread has the lock, else soon: nobody waits for the lock.
+// Drops a reference now when this thread has the lock, else soon: no thread waits for the lock.
 void drop_reference(PyObject* object) noexcept;
 
-// How many Python objects C++ holds: without any, the garbage collector need not look into graphs.
+// Number of Python objects that C++ holds; at 0 the garbage collector need not look into graphs.
 extern std::atomic<int64_t> held_objects;
 
-// A Python object held by C++: may be copied with the lock only, dropped anywhere.
+// A Python object held by C++: copied with the lock only, dropped on any thread.
 class Held {
  public:
   Held() = default;
@@ -80,22 +80,22 @@ class Held {
   PyObject* object_ = nullptr;
 };
 
-// Python kills threads that want its lock while the interpreter ends, which native code does not
-// survive. From the first sign of the end on, other threads than the main one sleep instead of
-// asking for the lock, and do not give it away.
+// Whether the interpreter ends. Python then kills threads that ask for its lock, and native code
+// does not survive that. From the first sign of the end on, threads other than the main one sleep
+// instead of asking for the lock, and do not release it.
 bool is_ending();
-class AsksForLock {  // while a thread waits for the lock; the end waits for those
+class AsksForLock {  // marks a thread that waits for the lock; the end waits for such threads
  public:
   AsksForLock();
   ~AsksForLock();
 };
 
-// Python ends a thread that asks for the lock after its end by unwinding the stack, which C++ code
-// that must not throw does not survive: such a thread waits for the end of the process instead.
+// Takes the lock. After its end Python unwinds the stack of a thread that asks, which `noexcept`
+// code does not survive: here such a thread waits for the end of the process instead.
 void take_lock(PyThreadState* state);
 PyGILState_STATE take_lock();
 
-// Releases the lock of Python for work that is worth it.
+// Releases Python's lock for a scope with enough work to be worth it.
 class MayRelease {
  public:
   explicit MayRelease(bool release = true)
@@ -112,10 +112,10 @@ class MayRelease {
   PyThreadState* state_;
 };
 
-// While C++ code calls Python code. Python ends another thread than its main one by unwinding its
-// stack at the next lock that it asks for, also inside of such a call: then C++ objects would give
-// references back without the lock. So the end waits for these calls, which get SystemExit there;
-// later ones get it here.
+// A scope in which C++ code calls Python code. When Python ends, it unwinds the stack of any thread
+// but the main one at the next lock that the thread asks for, even inside such a call: C++ objects
+// would drop references without the lock. So the end waits for these calls and raises SystemExit
+// in them; a call that begins later gets SystemExit here.
 class CallsPython {
  public:
   CallsPython();
@@ -124,7 +124,7 @@ class CallsPython {
   CallsPython& operator=(const CallsPython&) = delete;
 };
 
-// Holds the lock of Python for a scope, on any thread, to call Python code.
+// Holds Python's lock for a scope, on any thread, to call Python code.
 class WithLock {
  public:
   WithLock() = default;

@@ -14,7 +14,7 @@ using Expected = Read::Expected;
 
 namespace {
 
-// Stands for what is not there.
+// The value of a missing entry or attribute.
 PyObject* missing() {
   static PyObject* object =
       own(PyObject_CallNoArgs(reinterpret_cast<PyObject*>(&PyBaseObject_Type))).release().ptr();
@@ -48,7 +48,7 @@ auto named(const Names& names, nb::handle name) {
   fail(ErrorKind::value, "'{}' is no way to read, and nothing to expect", text);
 }
 
-// What functions are read of at every call is read without a lookup by name.
+// The way to read a place. Code and defaults of functions are read without a lookup by name.
 How how_to_read(nb::handle how, PyObject* holder, PyObject* key) {
   How found = named(kHows, how);
   if (found != How::attribute || !PyFunction_Check(holder)) return found;
@@ -119,7 +119,7 @@ nb::object misses_of(PyObject* memory) {
   return nb::handle(memory).attr("cache_info")().attr("misses");
 }
 
-// A memory that is cleared and filled again has other entries.
+// (misses, key, value, ...) of an lru_cache: one that is cleared and filled again has other keys.
 PyObject* memory_of(PyObject* memory) {
   nb::list kept;
   kept.append(misses_of(memory));
@@ -132,7 +132,7 @@ PyObject* memory_of(PyObject* memory) {
   return PySequence_Tuple(kept.ptr());
 }
 
-// The results that it keeps, and perhaps the keys to them.
+// The results that an lru_cache keeps, and perhaps their keys.
 nb::list results_of(nb::handle memory) {
   nb::list results;
   Memory parts = memory_parts(memory.ptr());
@@ -218,7 +218,7 @@ bool same_value(PyObject* value, PyObject* expected) {
   return same == 1;
 }
 
-// Of keys and members. Objects may answer `==` with anything, and are compared by what they are.
+// Whether two keys or members are equal. Objects may answer `==` with anything: identity counts.
 bool same_item(PyObject* value, PyObject* expected) {
   if (value == expected) return true;
   if (Py_TYPE(value) != Py_TYPE(expected)) return false;
@@ -263,7 +263,7 @@ bool has_one_of(PyObject* names, PyObject* attributes) {
   return false;
 }
 
-// Whether a memory holds what it held: (misses, key, value, key, value, ...).
+// Whether an lru_cache is unchanged; `kept` is (misses, key, value, key, value, ...).
 bool remembers(PyObject* memory, PyObject* kept) {
   Py_ssize_t count = PyTuple_GET_SIZE(kept), next = 1, at = 0;
   if (!same_item(misses_of(memory).ptr(), PyTuple_GET_ITEM(kept, 0))) return false;
@@ -278,7 +278,7 @@ bool remembers(PyObject* memory, PyObject* kept) {
   return true;
 }
 
-// Whether what is there is as expected; inputs are taken along.
+// Whether the value of a read is as expected; tensors and floats that are inputs are collected.
 bool holds(const Read& read, PyObject* value, Found& found) {
   switch (read.expected) {
     case Expected::same:

@@ -1,25 +1,25 @@
-// What a captured function read besides its arguments: free variables, globals, attributes,
-// contents of containers. Read again before every call, so that a captured function is never stale.
+// Reads: the places outside of its arguments that a captured function looked at (free variables,
+// globals, attributes, containers). Every call reads them again, so that no version is ever stale.
 #pragma once
 
 #include "python/object.h"
 
 namespace fg::python {
 
-// One place that is read, and what must be there.
+// One place that is read, and the condition on the value found there.
 struct Read {
   enum class How : uint8_t {
     item,             // holder[key]
-    entry,            // of a dictionary; there may be none
+    entry,            // of a dictionary; may be missing
     cell,             // of a free variable
-    attribute,        // there may be none
+    attribute,        // may be missing
     class_entry,      // of the dictionary of a class
-    length,           // the rest asks about the holder itself
+    length,           // this one and the rest ask about the holder itself
     keys,             // of a dictionary, members of a set; in order
     bytes,            // of a bytearray
     elements,         // of a numpy array, with its type and shape
-    memory,           // of a functools.lru_cache: misses, and keys and values in turn
-    kind,             // its class; the holder of these two may be a weak reference to it
+    memory,           // of a functools.lru_cache: misses, then keys and values alternately
+    kind,             // its class; the holder of this and the next may be a weak reference
     attributes,       // its dictionary
     lineage,          // of a class: itself and the classes it inherits from, in order
     code,             // of a function
@@ -28,12 +28,12 @@ struct Read {
   };
   enum class Expected : uint8_t {
     same,    // the very object
-    tensor,  // any without attributes of these names: it is an input
+    tensor,  // any tensor without attributes of these names: it is an input
     bits,    // of a float: NaN and both zeros
     moving,  // any float: it is an input
     value,   // of its type, and equal
     each,    // of a tuple: the very object, or a value that is equal
-    lacks,   // of a dictionary: none of these names is in it
+    lacks,   // of a dictionary: it has none of these names
   };
   How how;
   Expected expected;
@@ -42,8 +42,8 @@ struct Read {
   size_t place = 0;  // among the moving floats
 };
 
-// What differs from what was read, in words; and where, if another float is there that might be an
-// input: (how, id of the holder, key).
+// The first difference from the values that were read, in words. `place` is (how, id of the holder,
+// key) if the difference is a float that might become an input.
 struct Why {
   std::string text;
   nb::object place;
@@ -61,7 +61,7 @@ class Reads {
   Reads& operator=(const Reads&) = delete;
   ~Reads();
 
-  // False if something is not what it was; then `why`, where asked for, says what.
+  // Reads everything again. False if a value has changed; `why`, unless null, then says which.
   bool again(Found& found, Why* why) const;
   int traverse(visitproc visit, void* arg) const;
 

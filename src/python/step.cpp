@@ -1,4 +1,4 @@
-// The parts of fg::compile_step that the Python one is made of.
+// Bindings of the parts of fg::compile_step, from which Python's compile_step is made.
 #include "compile/step.h"
 
 #include <nanobind/stl/array.h>
@@ -33,7 +33,7 @@ nb::list list_of(const Tensors& tensors) {
   return result;
 }
 
-// What fg.compile looks into: lists and tuples of texts, floats and tensors.
+// Rules as lists and tuples of texts, floats and tensors, which fg.compile can look into.
 nb::list rules_for_python(const Rules& rules) {
   nb::list result;
   for (const auto& [name, numbers, parameters, states] : rules) {
@@ -45,7 +45,7 @@ nb::list rules_for_python(const Rules& rules) {
   return result;
 }
 
-// The same again, as a captured function sees it: floats may be numbers of unknown value.
+// Rules back from Python. In a captured function floats may be numbers of unknown value.
 Rules rules_of(const nb::list& given) {
   Rules rules;
   for (nb::handle each : given) {
@@ -83,7 +83,7 @@ nb::tuple step_clip(std::optional<double> norm, std::optional<double> value,
   return nb::make_tuple(number_or_none(max_norm), number_or_none(limit), error);
 }
 
-// Updates what the rules hold; returns the norm of the gradients, or None, and what was updated.
+// Updates the tensors of the rules; returns (norm of the gradients or None, updated tensors).
 nb::tuple take_step(const Tensor& loss, const nb::list& given, const nb::tuple& limits) {
   Rules rules = rules_of(given);
   Clip clip{number_of(limits[0]), number_of(limits[1]), nb::cast<bool>(limits[2])};

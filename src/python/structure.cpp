@@ -34,7 +34,7 @@ static bool is_constant(PyObject* object) {
          object == Py_Ellipsis || is_dtype(object);
 }
 
-// Of the standard library: other classes may do anything when they are read.
+// Whether it is a dictionary of the standard library: other classes may run code when read.
 static bool is_dictionary(PyObject* object) {
   if (PyDict_CheckExact(object)) return true;
   if (!PyDict_Check(object)) return false;
@@ -89,7 +89,7 @@ void Flat::add_dictionary(PyObject* dictionary) {
   }
 }
 
-// Numbers by value; whatever else there is by how it shows itself.
+// Adds a slice of integers as three constants, any other slice as its repr().
 void Flat::add_slice(PyObject* object) {
   auto* slice = reinterpret_cast<PySliceObject*>(object);
   auto plain = [](PyObject* part) { return part == Py_None || PyLong_CheckExact(part); };
@@ -131,7 +131,7 @@ void Flat::add(PyObject* tree) {
   }
 }
 
-// As a tuple of the positional arguments and a dictionary of the others.
+// Adds a call as a tuple of the positional arguments and a dictionary of the others.
 void Flat::add_call(PyObject* const* arguments, size_t count, PyObject* names) {
   size_t named = names ? items_of(names).size() : 0;
   tensors.reserve(count + named);

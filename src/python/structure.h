@@ -1,5 +1,5 @@
-// The structure of arguments: what is a tensor, what is a number, what is constant. Two calls of
-// one structure differ in their tensors, floats and the contents of objects alone.
+// The structure of arguments: the places of tensors, of numbers and of constants. Two calls of one
+// structure differ only in their tensors, their floats and the contents of objects.
 #pragma once
 
 #include "base/first_places.h"
@@ -7,7 +7,7 @@
 
 namespace fg::python {
 
-// One part of a structure, in the order in which it is walked through.
+// One part of a structure; parts stand in the order of the walk through the arguments.
 struct Part {
   enum class Kind : uint8_t {
     tensor,
@@ -50,7 +50,7 @@ class Flat {
   FirstPlaces identities_;
 };
 
-// A structure that is kept. Objects are not: who keeps it drops it when they go.
+// A structure that is kept, without a reference to objects: its owner drops it when they go.
 class Structure {
  public:
   explicit Structure(const Flat& flat);

@@ -6,7 +6,7 @@
 namespace fg::python {
 
 void add_tensor_type(nb::module_& module);
-// After the functions exist: the number slots look them up once.
+// Called after add_functions: the number slots look their functions up once.
 void connect_operators();
 
 // x[index] and x[index] = value.

@@ -5,13 +5,13 @@
 
 namespace fg::python {
 
-// foregrad.float32 and its like: one object per dtype.
+// The Python object of a dtype, such as foregrad.float32; one per dtype.
 PyObject* dtype_object(DType dtype);  // borrowed
 bool is_dtype(PyObject* object);
-// A dtype, or Python's float, int or bool; nothing for anything else.
+// The dtype of a dtype object, or of Python's float, int or bool; nothing for other objects.
 OptDType dtype_of(PyObject* object);
 
-// A bool, int or float, after the number's category; a new reference.
+// The Python bool, int or float of a number, by its category; a new reference.
 PyObject* number_object(const Scalar& number);
 
 // foregrad.Size, a tuple of integers.

@@ -1,6 +1,6 @@
-// Watches code that runs while a function is captured: the C functions that Python calls, and code.
-// A C function may read what no guard compares (a clock, a generator of random numbers, a file), so
-// one that is not known to be harmless ends the capture before it is called.
+// The watch over a capture: sees the C functions and the Python code that run while a function is
+// captured. A C function may read state without a guard (a clock, random numbers, a file), so one
+// that is not known to be harmless ends the capture before it is called.
 #pragma once
 
 #include <unordered_map>
@@ -11,15 +11,15 @@ namespace fg::python {
 
 class Watch {
  public:
-  // `judge(function, frame)` gives the exception of a C function that must not be called, None for
-  // one that always may be, anything else for one that may be called there.
-  // `counts(frame)` says whether code is of interest; it is asked when code runs first.
+  // `judge(function, frame)` returns the exception of a C function that must not be called, None
+  // for one that always may be, anything else for one that may be called there.
+  // `counts(frame)` says whether code is of interest; it is asked when the code runs first.
   Watch(nb::object judge, nb::object counts);
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
   ~Watch();
 
-  void start();  // of this thread, which must stop it too
+  void start();  // on this thread, which must stop it too
   void stop();
   nb::list frames() const;     // (code, globals) of the Python code that ran, each code once
   nb::object refused() const;  // the exception that ended the capture; None
@@ -35,13 +35,13 @@ class Watch {
   std::unordered_map<PyObject*, nb::object> globals_;  // by code, which is held
   Py_tracefunc outer_ = nullptr;                       // of a profiler that was there before
   nb::object outer_argument_;
-  Watch* around_ = nullptr;  // of this thread, that goes on afterwards
+  Watch* around_ = nullptr;  // the outer watch of this thread, which goes on afterwards
   bool running_ = false, paused_ = false;
   bool collects_ = false;  // finalizers of garbage are not part of the function
 };
 
-// While it lives, what this thread runs is no part of a function that is captured: a compiler of
-// the user may do what it likes.
+// A scope in which code of this thread is no part of the captured function: a compiler of the user
+// may call anything.
 class Unwatched {
  public:
   Unwatched();

@@ -25,7 +25,7 @@ class Fuser {
     for (uint32_t i = 0; i < graph_.operations.size(); i++) {
       const Operation& operation = graph_.operations[i];
       if (!operation.primitive) continue;
-      if (is_view(operation) && places_[operation.output].root != operation.output) continue;
+      if (operation.aliases_input() && places_[operation.output].root != operation.output) continue;
       if (is_loop(operation))
         add_to_loop(i, operation);
       else

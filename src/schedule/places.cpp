@@ -5,11 +5,6 @@ namespace fg::schedule {
 using ir::Operation;
 using ir::ValueId;
 
-bool is_view(const Operation& operation) {
-  const ir::PrimitiveInfo* primitive = operation.primitive;
-  return primitive && (primitive->kind == ir::Kind::view || primitive->shares_input);
-}
-
 bool reads_element(const ir::Graph& graph, const std::vector<Place>& places,
                    const Operation& operation, ValueId input) {
   return places[input].root == input &&
@@ -37,7 +32,7 @@ std::vector<Place> find_places(const ir::Graph& graph) {
   for (ValueId value = 0; value < places.size(); value++) places[value].root = value;
   for (ValueId input : graph.inputs) given[input] = true;
   for (const Operation& operation : graph.operations) {
-    if (!is_view(operation)) continue;
+    if (!operation.aliases_input()) continue;
     Place base = places[operation.inputs[0]];
     if (operation.primitive->from_storage) {
       if (given[base.root]) continue;

@@ -19,7 +19,4 @@ std::vector<Place> find_places(const ir::Graph& graph);
 bool reads_element(const ir::Graph& graph, const std::vector<Place>& places,
                    const ir::Operation& operation, ir::ValueId input);
 
-// The operation computes nothing: its output is memory of its input.
-bool is_view(const ir::Operation& operation);
-
 }  // namespace fg::schedule

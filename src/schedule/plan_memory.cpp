@@ -148,7 +148,7 @@ class Planner {
   void each_output(const Group& group, const Body& body) {
     for (uint32_t index : group.operations) {
       const Operation& operation = graph_.operations[index];
-      if (is_view(operation)) continue;  // one that is made when it runs
+      if (operation.aliases_input()) continue;  // one that is made when it runs
       for (int k = 0; k < operation.outputs(); k++) {
         body(operation.output + static_cast<ValueId>(k));
       }
@@ -167,7 +167,7 @@ class Planner {
           ValueId root = places_[input].root;
           bool own = maker_[root] == static_cast<int64_t>(g);
           last_[root] = static_cast<int64_t>(own ? g : ends_[g]);
-          if (is_view(graph_.operations[index])) viewed_[root] = true;
+          if (graph_.operations[index].aliases_input()) viewed_[root] = true;
         }
       }
     }

@@ -1,5 +1,5 @@
-// What the current thread is doing: grad mode, inference mode, and the interpreter that sees every
-// primitive before the eager kernels do (none in the common case).
+// The modes of a thread: grad mode, inference mode, and the innermost interpreter, which sees every
+// call before the eager kernels do (none in the common case).
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,14 @@ namespace fg {
 
 namespace ir {
 class Interpreter;
-}
+class Capturing;
+}  // namespace ir
 
 struct Modes {
   bool grad_enabled = true;
   bool inference = false;
-  ir::Interpreter* interpreter = nullptr;
+  ir::Interpreter* interpreter = nullptr;  // innermost of a stack, see ir/call.h
+  ir::Capturing* capturing = nullptr;      // the capture that runs, wherever it is on the stack
 };
 
 // Counters of the graph that every recorded op touches; here because this block is fast to reach.
@@ -63,6 +65,18 @@ class InferenceMode : ModesGuard {
   static bool is_enabled() { return modes.inference; }
 };
 
+// While alive, calls are neither interpreted nor recorded.
+class Eagerly : ModesGuard {
+ public:
+  Eagerly() {
+    modes.interpreter = nullptr;
+    modes.capturing = nullptr;
+    modes.grad_enabled = false;
+  }
+};
+
+// Whether a function is being captured on this thread: calls become part of its graph.
+inline bool is_capturing() { return modes.capturing != nullptr; }
 inline bool is_grad_enabled() { return modes.grad_enabled; }
 inline void set_grad_enabled(bool enabled) { modes.grad_enabled = enabled; }
 

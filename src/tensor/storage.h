@@ -41,7 +41,7 @@ class Storage : public Counted {
   enum class Owner : uint8_t { header, allocator, user, nobody };
 
   Storage(char* data, size_t bytes, Owner owner)
-      : owner_(owner), made_in_capture_(modes.interpreter != nullptr), data_(data), bytes_(bytes) {}
+      : owner_(owner), made_in_capture_(modes.capturing != nullptr), data_(data), bytes_(bytes) {}
   ~Storage() = default;
 
  private:

@@ -208,7 +208,7 @@ uint32_t Tensor::_version() const {
 bool Tensor::is_known() const {
   check_defined("is_known");
   if (is_abstract()) return false;
-  if (!modes.interpreter || impl_->wrapped_number) return true;
+  if (!modes.capturing || impl_->wrapped_number) return true;
   return impl_->storage->made_in_capture() && impl_->version() == 0;
 }
 

@@ -22,7 +22,7 @@ TEST_F(TrainCommand, learns_and_says_so_in_json) {
   EXPECT_TRUE(std::filesystem::exists(checkpoint("a")));
 }
 
-// Row A76, and the promise of the main job: the second start compiles nothing.
+// The promise of the main job: the second start compiles nothing.
 TEST_F(TrainCommand, second_start_is_warm) {
   std::string arguments = text() + kSmall + " --steps 2";
   std::vector<Json> cold = events("a", arguments), warm = events("b", arguments);

@@ -1,5 +1,4 @@
-// AccumulateGrad: one per leaf while some graph refers to it (row D13), kept by the leaf
-// afterwards.
+// AccumulateGrad: one per leaf while some graph refers to it, kept by the leaf afterwards.
 #include <gtest/gtest.h>
 
 #include <thread>

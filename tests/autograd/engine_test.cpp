@@ -1,4 +1,4 @@
-// backward() and grad(): rows E1-E7, E12 of the requirements.
+// backward() and grad(): inputs, errors, accumulation, introspection.
 #include "autograd/engine.h"
 
 #include <thread>
@@ -10,14 +10,14 @@ namespace fg {
 using autograd::backward;
 using autograd::grad;
 
-TEST(Backward, AccumulatesIntoLeaves_E1) {
+TEST(Backward, AccumulatesIntoLeaves) {
   Tensor x = leaf({1., 2.});
   (x * x).sum().backward();
   (x * 3).sum().backward();
   EXPECT_EQ(numbers(x.grad()), (Numbers{5, 7}));
 }
 
-TEST(Backward, ReachesOnlyTheGivenInputs_E1) {
+TEST(Backward, ReachesOnlyTheGivenInputs) {
   Tensor x = leaf({1., 2.}), y = leaf({3., 4.});
   Tensor product = x * y;
   product.sum().backward({}, {}, false, {x});
@@ -25,7 +25,7 @@ TEST(Backward, ReachesOnlyTheGivenInputs_E1) {
   EXPECT_FALSE(y.grad().defined());
 }
 
-TEST(Backward, AccumulatesIntoNonLeafInputs_E1) {
+TEST(Backward, AccumulatesIntoNonLeafInputs) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 2;
   (y * y).sum().backward({}, {}, false, {y});
@@ -33,13 +33,13 @@ TEST(Backward, AccumulatesIntoNonLeafInputs_E1) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(Backward, EmptyInputsAreAnError_E1) {
+TEST(Backward, EmptyInputsAreAnError) {
   Tensor x = leaf({1.});
   std::string error = error_of([&] { backward({x * 2}, {}, {}, false, autograd::GraphPoints{}); });
   EXPECT_HAS(error, "`inputs` is empty");
 }
 
-TEST(Grad, ReturnsGradientsAndLeavesGradAlone_E2) {
+TEST(Grad, ReturnsGradientsAndLeavesGradAlone) {
   Tensor x = leaf({1., 2.}), y = leaf({3., 4.});
   Tensors got = grad({(x * y).sum()}, {x, y});
   EXPECT_EQ(numbers(got[0]), (Numbers{3, 4}));
@@ -47,7 +47,7 @@ TEST(Grad, ReturnsGradientsAndLeavesGradAlone_E2) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(Grad, NamesTheUnusedInput_E2) {
+TEST(Grad, NamesTheUnusedInput) {
   Tensor x = leaf({1.}), y = leaf({1.});
   EXPECT_HAS(error_of([&] { grad({x * 2}, {x, y}); }), "index 1");
   Tensors got = grad({x * 2}, {x, y}, {}, {.allow_unused = true});
@@ -56,7 +56,7 @@ TEST(Grad, NamesTheUnusedInput_E2) {
   EXPECT_EQ(numbers(got[1]), (Numbers{0}));
 }
 
-TEST(Grad, TakesABatchOfGradients_E2) {
+TEST(Grad, TakesABatchOfGradients) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * x;
   Tensor batch = tensor({{1., 0.}, {0., 1.}}, kFloat64);
@@ -64,7 +64,7 @@ TEST(Grad, TakesABatchOfGradients_E2) {
   EXPECT_EQ(numbers(got[0]), (Numbers{2, 0, 0, 4}));
 }
 
-TEST(Backward, NeedsAGradientForSeveralElements_E3) {
+TEST(Backward, NeedsAGradientForSeveralElements) {
   Tensor x = leaf({1., 2.});
   EXPECT_HAS(error_of([&] { (x * 2).backward(); }), "only for scalar outputs");
   std::string error = error_of([&] { (x * 2).backward(tensor({1., 2., 3.}, kFloat64)); });
@@ -72,12 +72,12 @@ TEST(Backward, NeedsAGradientForSeveralElements_E3) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(Backward, RefusesWhatHasNoHistory_E3) {
+TEST(Backward, RefusesWhatHasNoHistory) {
   Tensor x = tensor({1., 2.});
   EXPECT_HAS(error_of([&] { x.sum().backward(); }), "does not require grad");
 }
 
-TEST(Backward, RefusesAViewThatWasMadeInNoGradMode_E3) {
+TEST(Backward, RefusesAViewThatWasMadeInNoGradMode) {
   Tensor x = leaf({1., 2.}), view;
   {
     NoGradGuard no_grad;
@@ -88,7 +88,7 @@ TEST(Backward, RefusesAViewThatWasMadeInNoGradMode_E3) {
              "does not require grad and does not have a grad_fn");
 }
 
-TEST(Grad, RunsOnlyNodesOnAPathToTheInputs_E4) {
+TEST(Grad, RunsOnlyNodesOnAPathToTheInputs) {
   Tensor x = leaf({1.}), y = leaf({2.});
   Tensor a = x * 2, b = y * 3;
   int ran = 0;
@@ -97,7 +97,7 @@ TEST(Grad, RunsOnlyNodesOnAPathToTheInputs_E4) {
   EXPECT_EQ(ran, 0);
 }
 
-TEST(Backward, FreesTheGraphUnlessRetained_E5) {
+TEST(Backward, FreesTheGraphUnlessRetained) {
   Tensor x = leaf({1., 2.});
   Tensor loss = (x * x).sum();
   loss.backward({}, true);
@@ -106,7 +106,7 @@ TEST(Backward, FreesTheGraphUnlessRetained_E5) {
   EXPECT_HAS(error_of([&] { loss.backward(); }), "backward through the graph a second time");
 }
 
-TEST(Backward, NodesThatSavedNothingRunAgain_E5) {
+TEST(Backward, NodesThatSavedNothingRunAgain) {
   Tensor x = leaf({1., 2.});
   Tensor loss = (x + x).sum();
   loss.backward();
@@ -114,7 +114,7 @@ TEST(Backward, NodesThatSavedNothingRunAgain_E5) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{4, 4}));
 }
 
-TEST(Grad, DifferentiatesAgain_E6) {
+TEST(Grad, DifferentiatesAgain) {
   Tensor x = leaf({3.});
   Tensor first = grad({x * x * x}, {x}, {}, {.create_graph = true})[0];
   Tensor second = grad({first}, {x}, {}, {.create_graph = true})[0];
@@ -124,14 +124,14 @@ TEST(Grad, DifferentiatesAgain_E6) {
   EXPECT_EQ(numbers(third), (Numbers{6}));
 }
 
-TEST(Accumulation, TakesTheLayoutOfTheLeaf_E7) {
+TEST(Accumulation, TakesTheLayoutOfTheLeaf) {
   Tensor x = transpose(tensor({{1., 2.}, {3., 4.}}), 0, 1).clone().requires_grad_();
   ASSERT_FALSE(x.is_contiguous());
   (x * 2).sum().backward();
   EXPECT_EQ(x.grad().strides(), x.strides());
 }
 
-TEST(Accumulation, TakesAGradientThatNobodyElseHolds_E7) {
+TEST(Accumulation, TakesAGradientThatNobodyElseHolds) {
   Tensor x = leaf({1., 2.});
   const void* made = nullptr;
   x.register_hook([&](const Tensor& gradient) { return made = gradient.data_ptr(), Tensor(); });
@@ -139,7 +139,7 @@ TEST(Accumulation, TakesAGradientThatNobodyElseHolds_E7) {
   EXPECT_EQ(x.grad().data_ptr(), made);
 }
 
-TEST(Accumulation, DoesNotChangeAGradientThatSomebodyHolds_E7) {
+TEST(Accumulation, DoesNotChangeAGradientThatSomebodyHolds) {
   Tensor x = leaf({1., 2.});
   Tensor given = tensor({1., 1.}, kFloat64);
   (x + 0).backward(given);
@@ -148,11 +148,11 @@ TEST(Accumulation, DoesNotChangeAGradientThatSomebodyHolds_E7) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{2, 2}));
 }
 
-TEST(Accumulation, IsOutOfPlaceAndWarnsWhileAGraphIsMade_E6_E7) {
+TEST(Accumulation, IsOutOfPlaceAndWarnsWhileAGraphIsMade) {
   Tensor x = leaf({2.});
   testing::internal::CaptureStderr();
   (x * x).backward({}, true, true);
-  EXPECT_HAS(testing::internal::GetCapturedStderr(), "makes a reference cycle");  // E6
+  EXPECT_HAS(testing::internal::GetCapturedStderr(), "makes a reference cycle");
   Tensor first = x.grad();
   (x * x).backward({}, true, true);
   EXPECT_EQ(numbers(first), (Numbers{4}));
@@ -160,7 +160,7 @@ TEST(Accumulation, IsOutOfPlaceAndWarnsWhileAGraphIsMade_E6_E7) {
   x.set_grad({});  // breaks the cycle
 }
 
-TEST(Introspection, KnowsTheRunningBackward_E12) {
+TEST(Introspection, KnowsTheRunningBackward) {
   Tensor x = leaf({1.});
   Tensor y = x * x;
   Ref<autograd::Node> node = y.grad_fn();
@@ -187,7 +187,7 @@ TEST(Introspection, KnowsTheRunningBackward_E12) {
   EXPECT_HAS(error_of([] { autograd::current_graph_task_node(); }), "outside of backward");
 }
 
-TEST(Introspection, ListsTheExecutionOrder_E12) {
+TEST(Introspection, ListsTheExecutionOrder) {
   Tensor x = leaf({1.});
   Tensor y = x * 2, z = y + 1;
   std::vector<std::string> order;
@@ -231,7 +231,7 @@ TEST(Backward, NestsDeeperThanOneStackHolds) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{1}));
 }
 
-TEST(Graph, OfAMillionNodesRunsAndIsFreed_C67) {
+TEST(Graph, OfAMillionNodesRunsAndIsFreed) {
   Tensor x = leaf({1.});
   {
     Tensor y = x;
@@ -286,7 +286,7 @@ TEST(Modes, DecideWhatIsRecorded) {
     EXPECT_FALSE(y.requires_grad());
   }
   EXPECT_HAS(error_of([&] { y._version(); }), "inference tensors do not track versions");
-  EXPECT_HAS(error_of([&] { x* y; }), "inference tensors cannot be saved for backward");  // C72
+  EXPECT_HAS(error_of([&] { x* y; }), "inference tensors cannot be saved for backward");
   EXPECT_HAS(error_of([&] { y.add_(1); }), "inference tensor outside inference mode");
 }
 

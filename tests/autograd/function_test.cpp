@@ -1,4 +1,4 @@
-// Custom functions in C++: rows C1-C48 as far as they make sense there.
+// Custom functions in C++: saving, marking, wrapping of outputs, errors of backward.
 #include "autograd/function.h"
 
 #include "tests/autograd/graph_checks.h"
@@ -10,7 +10,7 @@ using autograd::Function;
 
 struct Square : Function<Square> {
   static Tensor forward(AutogradContext* ctx, const Tensor& x) {
-    EXPECT_FALSE(is_grad_enabled());  // C4
+    EXPECT_FALSE(is_grad_enabled());
     ctx->save_for_backward({x});
     return x * x;
   }
@@ -19,22 +19,22 @@ struct Square : Function<Square> {
   }
 };
 
-TEST(Function, IsOneNodeNamedAfterIt_C1) {
+TEST(Function, IsOneNodeNamedAfterIt) {
   Tensor x = leaf({3.});
   Tensor y = Square::apply(x);
   EXPECT_EQ(y.grad_fn()->name(), "SquareBackward");
   y.backward();
   EXPECT_EQ(numbers(x.grad()), (Numbers{6}));
-  EXPECT_HAS(error_of([&] { y.backward(); }), "a second time");  // C20
+  EXPECT_HAS(error_of([&] { y.backward(); }), "a second time");
 }
 
-TEST(Function, RecordsNothingWithoutNeed_C5) {
+TEST(Function, RecordsNothingWithoutNeed) {
   EXPECT_FALSE(Square::apply(tensor({3.})).requires_grad());
   NoGradGuard no_grad;
   EXPECT_FALSE(Square::apply(leaf({3.})).requires_grad());
 }
 
-TEST(Function, DifferentiatesTwice_C45) {
+TEST(Function, DifferentiatesTwice) {
   Tensor x = leaf({3.});
   Tensor first = autograd::grad({Square::apply(x)}, {x}, {}, {.create_graph = true})[0];
   EXPECT_EQ(numbers(autograd::grad({first}, {x})[0]), (Numbers{2}));
@@ -54,11 +54,11 @@ struct Scale : Function<Scale> {
   }
 };
 
-TEST(Function, TakesListsAndOtherArguments_C6) {
+TEST(Function, TakesListsAndOtherArguments) {
   Tensor a = leaf({1.}), b = tensor({2.}, kFloat64), x = leaf({3.});
   Tensors out = Scale::apply(Tensors{a, b}, 5.0, x);
   ASSERT_EQ(out.size(), 3u);
-  out[0].backward();  // the gradients of the others are zeros (C28)
+  out[0].backward();  // the gradients of the others are zeros
   EXPECT_EQ(numbers(a.grad()), (Numbers{5}));
   EXPECT_EQ(numbers(x.grad()), (Numbers{0}));
 }
@@ -72,7 +72,7 @@ struct AddOne : Function<AddOne> {
   static Tensors backward(AutogradContext*, const Tensors& grads) { return {grads[0] * 10}; }
 };
 
-TEST(Function, MayModifyItsInput_C25_C26) {
+TEST(Function, MayModifyItsInput) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 1;
   Tensor z = AddOne::apply(y);
@@ -93,7 +93,7 @@ struct Identity : Function<Identity> {
   static Tensors backward(AutogradContext*, const Tensors& grads) { return {grads[0] * 3}; }
 };
 
-TEST(Function, ReturnsAnUnchangedInputAsAView_C36_C38) {
+TEST(Function, ReturnsAnUnchangedInputAsAView) {
   Tensor x = leaf({1.});
   Tensor y = Identity::apply(x);
   EXPECT_FALSE(y.is_same(x));
@@ -117,7 +117,7 @@ struct WithMask : Function<WithMask> {
   }
 };
 
-TEST(Function, MarksOutputsWithoutGradient_C27_C28) {
+TEST(Function, MarksOutputsWithoutGradient) {
   Tensor x = leaf({1.});
   Tensors out = WithMask::apply(x);
   EXPECT_FALSE(out[1].requires_grad());
@@ -137,7 +137,7 @@ struct Wrong : Function<Wrong> {
   }
 };
 
-TEST(Function, ErrorsSayWhatIsExpected_C42_C43) {
+TEST(Function, ErrorsSayWhatIsExpected) {
   Tensor x = leaf({1.});
   EXPECT_EQ(error_of([&] { Wrong::apply(x, 0).backward(); }),
             "WrongBackward: backward returned 1 gradients but forward has 2 arguments; return one "
@@ -155,12 +155,12 @@ struct SavesOutput : Function<SavesOutput> {
   }
   static Tensors backward(AutogradContext* ctx, const Tensors& grads) {
     Tensor y = ctx->get_saved_variables()[0];
-    EXPECT_EQ(y.grad_fn()->name(), "SavesOutputBackward");  // C17
+    EXPECT_EQ(y.grad_fn()->name(), "SavesOutputBackward");
     return {grads[0] * y};
   }
 };
 
-TEST(Function, MaySaveItsOutputWithoutACycle_C17_C18) {
+TEST(Function, MaySaveItsOutputWithoutACycle) {
   Tensor x = leaf({2.});
   Ref<Storage> memory;
   {

@@ -1,4 +1,4 @@
-// Nodes, hooks and gradient edges: rows D1-D15 of the requirements.
+// Nodes, hooks and gradient edges.
 #include "autograd/active_hooks.h"
 #include "autograd/op_node.h"
 #include "tests/autograd/graph_checks.h"
@@ -8,7 +8,7 @@ namespace fg {
 using autograd::grad;
 using autograd::Node;
 
-TEST(Node, DescribesItself_D1_D2) {
+TEST(Node, DescribesItself) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 2;
   Ref<Node> node = y.grad_fn();
@@ -24,7 +24,7 @@ TEST(Node, DescribesItself_D1_D2) {
   EXPECT_GT((y + 1).grad_fn()->sequence_nr(), node->sequence_nr());
 }
 
-TEST(NodeHook, SeesAndReplacesGradients_D3) {
+TEST(NodeHook, SeesAndReplacesGradients) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 2;
   Tensors seen_inputs, seen_outputs;
@@ -39,7 +39,7 @@ TEST(NodeHook, SeesAndReplacesGradients_D3) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{20, 20}));
 }
 
-TEST(NodeHook, MustReturnWhatFits_D3) {
+TEST(NodeHook, MustReturnWhatFits) {
   Tensor x = leaf({1., 2.});
   auto run = [&](autograd::NodePostHook hook) {
     Tensor y = x * 2;
@@ -57,7 +57,7 @@ TEST(NodeHook, MustReturnWhatFits_D3) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(NodeHook, MayBeRegisteredWhileHooksRun_D3) {
+TEST(NodeHook, MayBeRegisteredWhileHooksRun) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   int late = 0;
@@ -75,7 +75,7 @@ TEST(NodeHook, MayBeRegisteredWhileHooksRun_D3) {
   EXPECT_EQ(late, after_first + 1);
 }
 
-TEST(NodePreHook, MustReturnWhatFits_D4) {
+TEST(NodePreHook, MustReturnWhatFits) {
   Tensor x = leaf({1., 2.});
   auto run = [&](autograd::NodePreHook hook) {
     Tensor y = x * 2;
@@ -89,7 +89,7 @@ TEST(NodePreHook, MustReturnWhatFits_D4) {
   EXPECT_FALSE(x.grad().defined());
 }
 
-TEST(NodePreHook, ChainsAndIsRemoved_D4) {
+TEST(NodePreHook, ChainsAndIsRemoved) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   auto twice = [](const Tensors& g) { return Tensors{g[0] * 2}; };
@@ -105,7 +105,7 @@ TEST(NodePreHook, ChainsAndIsRemoved_D4) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{4}));
 }
 
-TEST(Hook, MayRemoveItselfWhileRunning_D5) {
+TEST(Hook, MayRemoveItselfWhileRunning) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   int calls = 0;
@@ -120,7 +120,7 @@ TEST(Hook, MayRemoveItselfWhileRunning_D5) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST(Hooks, RunInOneOrder_D6) {
+TEST(Hooks, RunInOneOrder) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   std::vector<std::string> order;
@@ -143,7 +143,7 @@ TEST(Hooks, RunInOneOrder_D6) {
   EXPECT_EQ(numbers(y.grad()), (Numbers{3}));  // what the hooks made of it
 }
 
-TEST(TensorHook, FiresWhenTheNodeDoesNotRun_D7) {
+TEST(TensorHook, FiresWhenTheNodeDoesNotRun) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   int calls = 0;
@@ -155,7 +155,7 @@ TEST(TensorHook, FiresWhenTheNodeDoesNotRun_D7) {
              "does not require grad");
 }
 
-TEST(TensorHook, StaysWithTheOldNodeAfterAnInplaceChange_D8) {
+TEST(TensorHook, StaysWithTheOldNodeAfterAnInplaceChange) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   Numbers hooked;
@@ -167,7 +167,7 @@ TEST(TensorHook, StaysWithTheOldNodeAfterAnInplaceChange_D8) {
   EXPECT_EQ(numbers(y.grad()), (Numbers{7}));  // the gradient of the tensor as it is now
 }
 
-TEST(PostAccumulateHook, SeesTheNewGradient_D9) {
+TEST(PostAccumulateHook, SeesTheNewGradient) {
   Tensor x = leaf({1., 2.});
   Numbers seen;
   x.register_post_accumulate_grad_hook([&](const Tensor& parameter) {
@@ -181,7 +181,7 @@ TEST(PostAccumulateHook, SeesTheNewGradient_D9) {
   EXPECT_HAS(error, "only leaf tensors");
 }
 
-TEST(NodeHook, DoesNotRunWhenTheNodeIsSkipped_D10) {
+TEST(NodeHook, DoesNotRunWhenTheNodeIsSkipped) {
   Tensor x = leaf({1.});
   Tensor y = x * 2;
   int calls = 0;
@@ -190,7 +190,7 @@ TEST(NodeHook, DoesNotRunWhenTheNodeIsSkipped_D10) {
   EXPECT_EQ(calls, 0);
 }
 
-TEST(GradientEdge, StandsForATensor_D12_D13_D14) {
+TEST(GradientEdge, StandsForATensor) {
   Tensor x = leaf({2.});
   autograd::GradientEdge edge, leaf_edge = autograd::get_gradient_edge(x);
   {
@@ -209,14 +209,14 @@ TEST(GradientEdge, StandsForATensor_D12_D13_D14) {
              "materialize_grads");
 }
 
-TEST(GradientEdge, WorksAsABackwardInput_D14) {
+TEST(GradientEdge, WorksAsABackwardInput) {
   Tensor x = leaf({2.});
   Tensor y = x * x;
   autograd::backward({y}, {}, {}, false, autograd::GraphPoints{autograd::get_gradient_edge(x)});
   EXPECT_EQ(numbers(x.grad()), (Numbers{4}));
 }
 
-TEST(GradientEdge, MixesWithTensorsButNotWithBatches_D14) {
+TEST(GradientEdge, MixesWithTensorsButNotWithBatches) {
   Tensor x = leaf({2.});
   Tensor y = x * x, z = x * 3;
   autograd::backward({y, autograd::get_gradient_edge(z)});
@@ -227,7 +227,7 @@ TEST(GradientEdge, MixesWithTensorsButNotWithBatches_D14) {
       "edge");
 }
 
-TEST(IncrementVersion, MarksTensorsAsModified_D15) {
+TEST(IncrementVersion, MarksTensorsAsModified) {
   Tensor x = tensor({1.});
   autograd::increment_version({x, x});
   EXPECT_EQ(x._version(), 2u);

@@ -1,4 +1,4 @@
-// Hooks of new nodes: rows C41 and D23; hooks of a thread follow the engine: row D19.
+// Hooks of new nodes; hooks of a thread follow the engine to its threads.
 #include "autograd/active_hooks.h"
 #include "autograd/function.h"
 #include "ops/elementwise/unary.h"
@@ -16,7 +16,7 @@ struct Noted {
   NodeCreationHook hook{[this](const Ref<Node>& node) { names.push_back(node->name()); }};
 };
 
-TEST(NodeCreationHook, SeesEveryNewNodeOnce_D23) {
+TEST(NodeCreationHook, SeesEveryNewNodeOnce) {
   Tensor x = leaf({1., 2.});
   {
     Noted noted;
@@ -35,7 +35,7 @@ TEST(NodeCreationHook, SeesEveryNewNodeOnce_D23) {
   x.exp();  // nobody listens
 }
 
-TEST(NodeCreationHook, SeesAnAccumulatorAgainWhenTheOldGraphIsGone_D23) {
+TEST(NodeCreationHook, SeesAnAccumulatorAgainWhenTheOldGraphIsGone) {
   Tensor x = leaf({1.});
   x.exp();
   Noted noted;
@@ -43,7 +43,7 @@ TEST(NodeCreationHook, SeesAnAccumulatorAgainWhenTheOldGraphIsGone_D23) {
   EXPECT_EQ(noted.names, (Names{"AccumulateGrad", "ExpBackward0"}));
 }
 
-TEST(NodeCreationHook, SeesWhatTheNodeSaved_C41_D23) {
+TEST(NodeCreationHook, SeesWhatTheNodeSaved) {
   Tensor x = leaf({0.});
   Numbers saved;
   size_t outputs = 0, edges = 0;
@@ -60,7 +60,7 @@ TEST(NodeCreationHook, SeesWhatTheNodeSaved_C41_D23) {
   EXPECT_EQ(edges, 1u);
 }
 
-TEST(NodeCreationHook, SeesTheNodeThatIsAttached_C41) {
+TEST(NodeCreationHook, SeesTheNodeThatIsAttached) {
   Tensor base = leaf({1., 2.}) * 1, row = select(base, 0, 0);
   Ref<Node> made;
   Noted noted;
@@ -83,7 +83,7 @@ struct Negated : autograd::Function<Negated> {
   static Tensors backward(autograd::AutogradContext*, const Tensors& grads) { return {-grads[0]}; }
 };
 
-TEST(NodeCreationHook, SeesCustomFunctionsWhenTheyAreComplete_C41) {
+TEST(NodeCreationHook, SeesCustomFunctionsWhenTheyAreComplete) {
   Tensor base = leaf({1., 2.}) * 1;
   size_t saved = 0;
   Noted noted;
@@ -95,7 +95,7 @@ TEST(NodeCreationHook, SeesCustomFunctionsWhenTheyAreComplete_C41) {
   EXPECT_EQ(noted.names.back(), "CopySlices");
 }
 
-TEST(NodeCreationHook, NestsOutermostFirst_D23) {
+TEST(NodeCreationHook, NestsOutermostFirst) {
   Tensor x = leaf({1.}) * 1;
   Names order;
   NodeCreationHook outer([&](const Ref<Node>&) { order.push_back("outer"); });
@@ -107,7 +107,7 @@ TEST(NodeCreationHook, NestsOutermostFirst_D23) {
   EXPECT_EQ(order, (Names{"outer", "inner", "outer"}));
 }
 
-TEST(NodeCreationHook, SeesNodesOfBackward_D23) {
+TEST(NodeCreationHook, SeesNodesOfBackward) {
   Tensor x = leaf({2.});
   Tensor y = x.exp();
   Noted noted;
@@ -115,7 +115,7 @@ TEST(NodeCreationHook, SeesNodesOfBackward_D23) {
   EXPECT_EQ(noted.names, (Names{"MulBackward0"}));
 }
 
-TEST(NodeCreationHook, MustNotMakeNodes_D23) {
+TEST(NodeCreationHook, MustNotMakeNodes) {
   Tensor x = leaf({2.});
   {
     NodeCreationHook hook([&](const Ref<Node>&) { x.exp(); });
@@ -129,7 +129,7 @@ TEST(NodeCreationHook, MustNotMakeNodes_D23) {
   x.sin();
 }
 
-TEST(NodeCreationHook, MayThrow_D23) {
+TEST(NodeCreationHook, MayThrow) {
   Tensor x = leaf({2.}) * 1;
   bool broken = true;
   NodeCreationHook hook([&](const Ref<Node>&) {
@@ -154,7 +154,7 @@ Tensor nested_call(int depth, const Tensor& x, const Callback<void()>& innermost
   return y;
 }
 
-TEST(ActiveHooks, FollowToThreadsOfTheEngine_D19_D23) {
+TEST(ActiveHooks, FollowToThreadsOfTheEngine) {
   Noted noted;
   int packed = 0;
   autograd::SavedTensorsHooks saved([&](const Tensor& t) { return packed++, std::any(t); },

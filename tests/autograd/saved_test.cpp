@@ -1,4 +1,4 @@
-// Saved values and saved-tensor hooks: rows C69-C75, D16-D18, D22 of the requirements.
+// Saved values and saved-tensor hooks.
 #include <fstream>
 
 #include "ops/elementwise/unary.h"
@@ -12,7 +12,7 @@ using autograd::SavedTensorsHooks;
 std::any keep(const Tensor& tensor) { return tensor.clone(); }
 Tensor give(const std::any& packed) { return std::any_cast<Tensor>(packed); }
 
-TEST(SavedValue, KnowsThatItWasModified_C69) {
+TEST(SavedValue, KnowsThatItWasModified) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 1;
   Tensor z = y * y;
@@ -24,7 +24,7 @@ TEST(SavedValue, KnowsThatItWasModified_C69) {
   EXPECT_HAS(error, "The gradient of Mul needs it as it was");
 }
 
-TEST(SavedValue, IsNotDisturbedByWhatWasNotSaved_C69) {
+TEST(SavedValue, IsNotDisturbedByWhatWasNotSaved) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 1;
   Tensor z = y + 5;
@@ -33,7 +33,7 @@ TEST(SavedValue, IsNotDisturbedByWhatWasNotSaved_C69) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{1, 1}));
 }
 
-TEST(SavedValue, OfAnInplaceFunctionIsTheValueBefore_C70) {
+TEST(SavedValue, OfAnInplaceFunctionIsTheValueBefore) {
   Tensor x = leaf({2., 3.}), w = leaf({5., 7.});
   Tensor y = x * 1;
   y.mul_(w);
@@ -42,7 +42,7 @@ TEST(SavedValue, OfAnInplaceFunctionIsTheValueBefore_C70) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{5, 7}));
 }
 
-TEST(SavedValue, KnowsThatItWasDetached_C70) {
+TEST(SavedValue, KnowsThatItWasDetached) {
   Tensor x = leaf({1., 2.});
   Tensor y = x * 1;
   Tensor z = y * y;
@@ -52,7 +52,7 @@ TEST(SavedValue, KnowsThatItWasDetached_C70) {
              "backward has been detached in place");
 }
 
-TEST(SavedValue, OfAViewWrittenInPlaceHasTheHistoryOfTheView_C71) {
+TEST(SavedValue, OfAViewWrittenInPlaceHasTheHistoryOfTheView) {
   Tensor x = leaf({1., 2.});
   Tensor base = x * 1;
   Tensor row = base.select(0, 0);
@@ -64,7 +64,7 @@ TEST(SavedValue, OfAViewWrittenInPlaceHasTheHistoryOfTheView_C71) {
   EXPECT_EQ(numbers(second), (Numbers{e, 0}));
 }
 
-TEST(SavedValue, OfAViewThatIsGoneHasTheHistoryOfItsWriter_C71) {
+TEST(SavedValue, OfAViewThatIsGoneHasTheHistoryOfItsWriter) {
   Tensor x = leaf({1., 2.});
   Tensor base = x * 1;
   base.select(0, 0).exp_();
@@ -74,7 +74,7 @@ TEST(SavedValue, OfAViewThatIsGoneHasTheHistoryOfItsWriter_C71) {
   EXPECT_EQ(numbers(autograd::grad({first.sum()}, {x})[0]), (Numbers{e, 0}));
 }
 
-TEST(SavedHooks, PackAndUnpackEverySave_D16_D17_C75) {
+TEST(SavedHooks, PackAndUnpackEverySave) {
   Tensor x = leaf({2., 3.});
   int packs = 0, unpacks = 0;
   Tensor y;
@@ -90,7 +90,7 @@ TEST(SavedHooks, PackAndUnpackEverySave_D16_D17_C75) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{8, 12}));  // twice what it would be
 }
 
-TEST(SavedHooks, NestAndTheInnermostWins_D16) {
+TEST(SavedHooks, NestAndTheInnermostWins) {
   Tensor x = leaf({1.});
   std::string order;
   SavedTensorsHooks outer([&](const Tensor& t) { return order += 'o', keep(t); }, give);
@@ -103,14 +103,14 @@ TEST(SavedHooks, NestAndTheInnermostWins_D16) {
   EXPECT_EQ(order, "ooiioo");
 }
 
-TEST(SavedHooks, KeepDoubleBackwardRight_D17) {
+TEST(SavedHooks, KeepDoubleBackwardRight) {
   Tensor x = leaf({3.});
   SavedTensorsHooks hooks(keep, give);
   Tensor first = autograd::grad({x * x * x}, {x}, {}, {.create_graph = true})[0];
   EXPECT_EQ(numbers(autograd::grad({first}, {x})[0]), (Numbers{18}));
 }
 
-TEST(SavedHooks, DoNotCheckVersions_C73_D18) {
+TEST(SavedHooks, DoNotCheckVersions) {
   Tensor x = leaf({2.});
   Tensor y = x * 1, z;
   {
@@ -122,7 +122,7 @@ TEST(SavedHooks, DoNotCheckVersions_C73_D18) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{4}));
 }
 
-TEST(SavedHooks, SeeNoPlainNumbers_C73) {
+TEST(SavedHooks, SeeNoPlainNumbers) {
   Tensor x = leaf({2.});
   int packs = 0;
   SavedTensorsHooks hooks([&](const Tensor& t) { return packs++, keep(t); }, give);
@@ -130,7 +130,7 @@ TEST(SavedHooks, SeeNoPlainNumbers_C73) {
   EXPECT_EQ(packs, 0);
 }
 
-TEST(SavedHooks, PackRunsWithoutGrad_C73) {
+TEST(SavedHooks, PackRunsWithoutGrad) {
   Tensor x = leaf({2.});
   bool grad_mode = true;
   SavedTensorsHooks hooks([&](const Tensor& t) { return grad_mode = is_grad_enabled(), keep(t); },
@@ -139,13 +139,13 @@ TEST(SavedHooks, PackRunsWithoutGrad_C73) {
   EXPECT_FALSE(grad_mode);
 }
 
-TEST(SavedHooks, MustNotModifyTheirInput_C73) {
+TEST(SavedHooks, MustNotModifyTheirInput) {
   Tensor x = leaf({2.});
   SavedTensorsHooks hooks([](const Tensor& t) { return std::any(t.add_(1)); }, give);
   EXPECT_HAS(error_of([&] { x* x; }), "modified its input in place");
 }
 
-TEST(SavedHooks, MustUnpackATensor_C74) {
+TEST(SavedHooks, MustUnpackATensor) {
   Tensor x = leaf({2.});
   Tensor y;
   {
@@ -155,7 +155,7 @@ TEST(SavedHooks, MustUnpackATensor_C74) {
   EXPECT_HAS(error_of([&] { y.backward(); }), "unpack hook returned no tensor");
 }
 
-TEST(SavedHooks, MayKeepValuesOnDisk_D17) {
+TEST(SavedHooks, MayKeepValuesOnDisk) {
   Tensor x = leaf({2., 3.});
   std::string path = testing::TempDir() + "foregrad_saved_on_disk";
   Tensor y;
@@ -177,7 +177,7 @@ TEST(SavedHooks, MayKeepValuesOnDisk_D17) {
   EXPECT_EQ(numbers(x.grad()), (Numbers{4, 6}));
 }
 
-TEST(DisabledHooks, RaiseTheMessage_D22) {
+TEST(DisabledHooks, RaiseTheMessage) {
   DisableSavedTensorsHooks outer("not in this region");
   EXPECT_HAS(error_of([] { SavedTensorsHooks hooks(keep, give); }), "not in this region");
   {
@@ -187,7 +187,7 @@ TEST(DisabledHooks, RaiseTheMessage_D22) {
   EXPECT_HAS(error_of([] { SavedTensorsHooks hooks(keep, give); }), "not in this region");
 }
 
-TEST(DisabledHooks, RefuseToStartWhileHooksAreActive_D22) {
+TEST(DisabledHooks, RefuseToStartWhileHooksAreActive) {
   SavedTensorsHooks hooks(keep, give);
   EXPECT_HAS(error_of([] { DisableSavedTensorsHooks disabled("no hooks, please"); }),
              "no hooks, please");

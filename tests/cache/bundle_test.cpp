@@ -1,5 +1,4 @@
-// Entries carried elsewhere: all or nothing, and only among those who share a key (rows A67-A71,
-// G44, G49).
+// Entries carried elsewhere: all or nothing, and only between users of one key.
 #include "cache/bundle.h"
 
 #include <gtest/gtest.h>
@@ -68,7 +67,7 @@ TEST(CacheBundle, another_key_is_refused_with_a_sentence) {
             "another shared key");
 }
 
-TEST(CacheBundle, artifacts_of_one_cache_are_hits_in_another) {  // A67-A69
+TEST(CacheBundle, artifacts_of_one_cache_are_hits_in_another) {
   std::string bytes;
   {
     TestCache here;
@@ -90,7 +89,7 @@ TEST(CacheBundle, artifacts_of_one_cache_are_hits_in_another) {  // A67-A69
   EXPECT_EQ(found_code(there, key("g")), "code of g") << "authenticated anew with the local key";
 }
 
-TEST(CacheBundle, what_was_loaded_is_in_the_next_bundle_though_nobody_asked_for_it) {  // G49
+TEST(CacheBundle, what_was_loaded_is_in_the_next_bundle_though_nobody_asked_for_it) {
   TestCache cache;
   cache.with_shared_key();
   store(key("f"), entry("code"));
@@ -100,7 +99,7 @@ TEST(CacheBundle, what_was_loaded_is_in_the_next_bundle_though_nobody_asked_for_
   EXPECT_EQ(save_artifacts()->keys.size(), 1u);
 }
 
-TEST(CacheBundle, a_hit_is_an_artifact_too) {  // A49
+TEST(CacheBundle, a_hit_is_an_artifact_too) {
   TestCache cache;
   cache.with_shared_key();
   store(key("f"), entry("code"));
@@ -110,7 +109,7 @@ TEST(CacheBundle, a_hit_is_an_artifact_too) {  // A49
   EXPECT_EQ(save_artifacts()->keys.size(), 1u);
 }
 
-TEST(CacheBundle, a_fresh_scope_sees_only_what_comes_after) {  // A71
+TEST(CacheBundle, a_fresh_scope_sees_only_what_comes_after) {
   TestCache cache;
   cache.with_shared_key();
   store(key("f"), entry("code"));

@@ -1,5 +1,4 @@
-// The cache as a program uses it: switches, hits, misses, guards, counts (rows A1-A5, A21-A22,
-// A42-A45, A65, A76-A77).
+// The cache as a program uses it: switches, hits, misses, guards, counts.
 #include "cache/cache.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +11,7 @@
 
 namespace fg::cache {
 
-TEST(Cache, what_is_stored_is_found_in_memory_and_on_disk) {  // G41
+TEST(Cache, what_is_stored_is_found_in_memory_and_on_disk) {
   TestCache cache;
   EXPECT_FALSE(find(key("f")));
   store(key("f"), entry("code", 7));
@@ -48,7 +47,7 @@ TEST(Cache, a_found_entry_lives_as_long_as_it_is_held) {
   EXPECT_EQ(found->section("forward"), "code");
 }
 
-TEST(Cache, several_entries_of_one_key_are_told_apart_by_what_they_accept) {  // A42, A43
+TEST(Cache, several_entries_of_one_key_are_told_apart_by_what_they_accept) {
   TestCache cache;
   store(key("f"), {{{"guard", "n > 4"}}, {}});
   store(key("f"), {{{"guard", "n <= 4"}}, {}});
@@ -71,7 +70,7 @@ TEST(Cache, the_same_entry_twice_is_one_file) {
   EXPECT_EQ(cache.store().list().size(), 1u);
 }
 
-TEST(Cache, a_tag_is_part_of_every_key) {  // A5
+TEST(Cache, a_tag_is_part_of_every_key) {
   TestCache cache;
   Digest plain = address_of(key("f"));
   store(key("f"), entry("code"));
@@ -84,7 +83,7 @@ TEST(Cache, a_tag_is_part_of_every_key) {  // A5
   EXPECT_EQ(found_code(cache, key("f")), "code");
 }
 
-TEST(Cache, with_no_store_it_is_off_and_does_nothing) {  // A4
+TEST(Cache, with_no_store_it_is_off_and_does_nothing) {
   TestCache cache;
   cache.config().local = false;
   configure(cache.config());
@@ -111,7 +110,7 @@ TEST_CHILD(Cache, says_whether_it_is_on) {
   }
 }
 
-TEST(Cache, settings_switch_it_and_the_global_switch_wins) {  // A1
+TEST(Cache, settings_switch_it_and_the_global_switch_wins) {
   auto output = [](const std::string& settings) {
     return run_child("Cache.says_whether_it_is_on", settings).output;
   };
@@ -141,7 +140,7 @@ TEST(Cache, a_bypass_is_counted_with_its_reason) {
   EXPECT_EQ(stats().lookups.back().outcome, Outcome::bypass);
 }
 
-TEST(Cache, strict_mode_raises_bypasses_and_failures) {  // A22
+TEST(Cache, strict_mode_raises_bypasses_and_failures) {
   TestCache cache;
   cache.config().strict = true;
   configure(cache.config());
@@ -197,7 +196,7 @@ TEST(Cache, a_forked_child_can_use_it) {
   EXPECT_EQ(found_code(cache, key("g")), "child");
 }
 
-TEST(Cache, lookups_are_kept_with_key_time_and_outcome) {  // A77
+TEST(Cache, lookups_are_kept_with_key_time_and_outcome) {
   TestCache cache;
   find(key("f"));
   store(key("f"), entry("code"));

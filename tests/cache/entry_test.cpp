@@ -1,4 +1,4 @@
-// The format of an entry: what is written is read, and nothing else is (rows A53, A57, G44).
+// The format of an entry: what is written is read, and nothing else is.
 #include "cache/entry.h"
 
 #include <gtest/gtest.h>

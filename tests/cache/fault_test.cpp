@@ -1,6 +1,5 @@
-// Whatever happens to the files, a program gets the right entry or none, and goes on (rows A21,
-// G44, and the proofs of the cache: killed writers, damage, full and read-only disks, hostile
-// entries).
+// Faults of the files: killed writers, damage, full and read-only disks, hostile entries. A program
+// gets the right entry or none, and goes on.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,4 +1,4 @@
-// The files of the local store: bounded, private, tidy (rows A57, A61, G45, G46).
+// The files of the local store: bounded, private, tidy.
 #include "cache/local_store.h"
 
 #include <fcntl.h>

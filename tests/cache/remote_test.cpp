@@ -1,5 +1,4 @@
-// The remote store: a real Redis server, one that is killed, one that is slow, one that lies (rows
-// A2, A45, A62-A65, G44, G47).
+// The remote store: a real Redis server, one that is killed, one that is slow, one that lies.
 #include "cache/remote.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +65,7 @@ TEST(CacheRemote, addresses_that_are_none_are_refused_without_their_password) {
   }
 }
 
-TEST(CacheRemote, what_one_machine_wrote_another_finds_and_keeps) {  // A45
+TEST(CacheRemote, what_one_machine_wrote_another_finds_and_keeps) {
   NEED_REDIS();
   RedisServer redis;
   {

@@ -1,4 +1,4 @@
-// The user's secret key: made once, for this user only (row G44, G45).
+// The user's secret key: made once, for this user only.
 #include "cache/secret.h"
 
 #include <gtest/gtest.h>

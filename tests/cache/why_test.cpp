@@ -1,4 +1,4 @@
-// The last lookups and what is said of them (rows A76-A78, G50).
+// The last lookups and what is said of them.
 #include "cache/why.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// `foregrad cache`, as a user runs it (rows A61, A76-A78; bundles A67-A71).
+// `foregrad cache`, as a user runs it: clear, stats, explain, bundles.
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>

@@ -21,7 +21,8 @@ using passes::some_inputs;
 
 std::vector<std::string> native_bits(const ir::Graph& graph, const Tensors& inputs) {
   std::vector<std::string> result;
-  for (const Tensor& value : Executable(graph).run(inputs)) result.push_back(passes::bits(value));
+  for (const Tensor& value : Executable(schedule::make_schedule(graph)).run(inputs))
+    result.push_back(passes::bits(value));
   return result;
 }
 
@@ -41,7 +42,7 @@ TEST(Executable, computes_the_bits_of_the_interpreter_on_random_graphs) {
     ir::Graph graph = RandomGraph(seed).make(10 + seed % 30, seed % 2);
     Tensors inputs = some_inputs(graph);
     ASSERT_EQ(native_bits(graph, inputs), passes::run_bits(graph, inputs)) << seed << graph.text();
-    ASSERT_EQ(sharing(Executable(graph).run(inputs), inputs),
+    ASSERT_EQ(sharing(Executable(schedule::make_schedule(graph)).run(inputs), inputs),
               sharing(ir::Runner(graph).run(inputs), inputs))
         << seed << graph.text();
   }
@@ -78,7 +79,7 @@ TEST(Executable, computes_the_same_in_the_memory_of_inputs_that_it_alone_has) {
     ir::Graph graph = RandomGraph(seed).make(10 + seed % 30, seed % 2);
     graph.consumable = graph.inputs;
     Tensors inputs = some_inputs(graph), given = clones(inputs);
-    Executable code(graph);
+    Executable code(schedule::make_schedule(graph));
     smaller += code.consuming_bytes() < code.memory_bytes();
     auto expected = passes::run_bits(graph, inputs);
     ASSERT_EQ(all_bits(code.run(clones(inputs))), expected) << seed << graph.text();
@@ -99,7 +100,7 @@ constexpr const char* kConsuming = R"(graph(%0: float32[600] tangent 0,
 TEST(Executable, overwrites_an_input_only_where_nobody_else_sees_its_memory) {
   ir::Graph graph = ir::parse_graph(kConsuming);
   graph.consumable = {1};
-  Executable code(graph);
+  Executable code(schedule::make_schedule(graph));
   EXPECT_EQ(code.memory_bytes(), 2432);
   EXPECT_EQ(code.consuming_bytes(), 0);
   Tensors inputs = some_inputs(graph);
@@ -140,7 +141,7 @@ constexpr const char* kChain = R"(graph(%0: float32[1000, 37] argument 0,
 TEST(Executable, does_not_depend_on_the_number_of_threads) {
   ir::Graph graph = ir::parse_graph(kChain);
   Tensors inputs = some_inputs(graph);
-  Executable code(graph);
+  Executable code(schedule::make_schedule(graph));
   std::vector<std::string> expected = passes::run_bits(graph, inputs);
   int before = pool::num_threads();
   pool::force_grain(1);
@@ -154,20 +155,20 @@ TEST(Executable, does_not_depend_on_the_number_of_threads) {
 }
 
 TEST(Executable, compiles_equal_kernels_once) {
-  Executable code(ir::parse_graph(R"(graph(%0: float32[8, 8] argument 0) {
+  Executable code(schedule::make_schedule(ir::parse_graph(R"(graph(%0: float32[8, 8] argument 0) {
     %1: float32[8, 8] = sin(%0)
     %2: float32[8, 8] = mm(%1, %1)
     %3: float32[8, 8] = sin(%2)
     %4: float32[8, 8] = mm(%3, %3)
     %5: float32[8, 8] = sin(%4)
     return %5: output 0
-  })"));
+  })")));
   EXPECT_EQ(code.loop_count(), 3u);
   EXPECT_EQ(code.kernel_count(), 1u);
 }
 
 TEST(Executable, refuses_inputs_of_other_sizes) {
-  Executable code(ir::parse_graph(kChain));
+  Executable code(schedule::make_schedule(ir::parse_graph(kChain)));
   EXPECT_HAS(error_of([&] { code.run({ones({3}), ones({37})}); }),
              "input 0 of a graph is float32[3]");
   EXPECT_HAS(error_of([&] { code.run({}); }), "a graph with 2 inputs was given 0 tensors");
@@ -223,7 +224,7 @@ TEST(Executable, updates_many_small_parameters_in_one_step) {
   graph.overwrites = true;
   Tensors inputs = some_inputs(graph);
   std::vector<std::string> expected = passes::run_bits(graph, inputs);
-  Executable code(graph);
+  Executable code(schedule::make_schedule(graph));
   EXPECT_EQ(code.loop_count(), 70);
   EXPECT_EQ(code.step_count(), 24);  // 23 are large and run alone
   EXPECT_EQ(code.memory_bytes(), 0);
@@ -277,7 +278,7 @@ int64_t resident_code(const std::string& library) {
 }
 
 TEST(Executable, leaves_no_code_generator_in_memory) {
-  Executable code(ir::parse_graph(kChain));
+  Executable code(schedule::make_schedule(ir::parse_graph(kChain)));
   EXPECT_LT(resident_code("libLLVM"), 4096);
 }
 

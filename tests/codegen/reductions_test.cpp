@@ -19,7 +19,7 @@ std::vector<std::string> all_bits(const Tensors& tensors) {
 
 void expect_same(const capture::TensorFunction& f, const Tensors& inputs, const std::string& what) {
   ir::Graph graph = capture::forward(f, inputs);
-  Executable code(graph);
+  Executable code(schedule::make_schedule(graph));
   std::vector<std::string> expected = all_bits(ir::Runner(graph).run(inputs));
   EXPECT_EQ(all_bits(code.run(inputs)), expected) << what;
   pool::force_grain(1);
@@ -108,7 +108,7 @@ TEST(Reductions, store_nothing_that_only_they_read) {
   for (const Case& c : kCases) {
     Tensors inputs{randn(c.sizes), randn(c.sizes)};
     auto f = [&](const Tensors& x) -> Tensors { return {sum((x[0] - x[1]).tanh(), c.dims)}; };
-    Executable code(capture::forward(f, inputs));
+    Executable code(schedule::make_schedule(capture::forward(f, inputs)));
     EXPECT_EQ(code.memory_bytes() == 0, c.fused) << text(c.sizes) << " over " << text(c.dims);
   }
 }

@@ -22,7 +22,7 @@ TEST(Stored, runs_with_the_same_bits) {
   for (uint32_t seed = 0; seed < 60; seed++) {
     ir::Graph graph = RandomGraph(seed).make(10 + seed % 30, seed % 2);
     Tensors inputs = some_inputs(graph);
-    Executable made(graph), loaded(made.stored(), made.object());
+    Executable made(schedule::make_schedule(graph)), loaded(made.stored(), made.object());
     ASSERT_EQ(bits_of(loaded, inputs), bits_of(made, inputs)) << seed << graph.text();
     EXPECT_EQ(loaded.memory_bytes(), made.memory_bytes());
     EXPECT_EQ(loaded.consuming_bytes(), made.consuming_bytes());
@@ -42,13 +42,13 @@ TEST(Stored, runs_convolutions_reductions_and_constants) {
     return %6: output 0, %2: output 1
   })");
   Tensors inputs = some_inputs(graph);
-  Executable made(graph), loaded(made.stored(), made.object());
+  Executable made(schedule::make_schedule(graph)), loaded(made.stored(), made.object());
   EXPECT_EQ(bits_of(loaded, inputs), bits_of(made, inputs));
 }
 
 TEST(Stored, refuses_bytes_that_are_not_whole) {
   ir::Graph graph = RandomGraph(7).make(25, true);
-  Executable made(graph);
+  Executable made(schedule::make_schedule(graph));
   std::string stored = made.stored();
   EXPECT_EQ(error_of([&] { Executable("", made.object()); }),
             "stored code is not whole: its form is wrong; compile it anew");

@@ -31,7 +31,7 @@ Tensors clones(const Tensors& tensors) {
 
 size_t tiles_in(const ir::Graph& graph) {
   Listing listing;
-  Executable code(graph, &listing);
+  Executable code(schedule::make_schedule(graph), &listing);
   return static_cast<size_t>(std::count_if(listing.steps.begin(), listing.steps.end(),
                                            [](const auto& step) { return step.is_tiled(); }));
 }
@@ -41,7 +41,7 @@ void expect_same(const ir::Graph& graph, const Tensors& inputs, const std::strin
   std::vector<std::string> expected = all_bits(ir::Runner(graph).run(inputs));
   for (int64_t tile_bytes : {1, 3000}) {
     TileEverything all(tile_bytes);
-    Executable code(graph), loaded(code.stored(), code.object());
+    Executable code(schedule::make_schedule(graph)), loaded(code.stored(), code.object());
     for (int threads : {1, 2, 3, 7}) {
       pool::set_num_threads(threads);
       EXPECT_EQ(all_bits(code.run(inputs)), expected) << what << ", " << threads << " threads";
@@ -171,7 +171,7 @@ TEST(Tiles, random_graphs) {
     ir::Graph graph = passes::RandomGraph(seed).make(10 + seed % 30, seed % 2);
     graph.consumable = graph.inputs;
     Tensors inputs = passes::some_inputs(graph);
-    Executable code(graph);
+    Executable code(schedule::make_schedule(graph));
     auto expected = passes::run_bits(graph, inputs);
     ASSERT_EQ(all_bits(code.run(inputs)), expected) << seed << graph.text();
     ASSERT_EQ(all_bits(code.run(clones(inputs))), expected) << seed << graph.text();
@@ -194,7 +194,7 @@ TEST(Tiles, put_new_elements_of_an_input_where_one_member_alone_reads_the_old_on
   auto expected = passes::run_bits(graph, inputs);
   TileEverything all(64);
   ASSERT_EQ(tiles_in(graph), 1u);
-  Executable code(graph), loaded(code.stored(), code.object());
+  Executable code(schedule::make_schedule(graph)), loaded(code.stored(), code.object());
   for (const Executable* one : {&code, &loaded}) {
     Tensors given = clones(inputs), results = one->run(given);
     EXPECT_EQ(all_bits(results), expected);
@@ -208,7 +208,7 @@ TEST(Tiles, nothing_in_the_block_that_only_members_read) {
   auto f = [](const Tensors& x) -> Tensors { return {softmax(x[0] * 2 + x[1], 1) * x[2]}; };
   ir::Graph graph = capture::forward(f, inputs);
   Listing listing;
-  Executable code(graph, &listing);  // of this size without being told to
+  Executable code(schedule::make_schedule(graph), &listing);  // of this size without being told to
   EXPECT_EQ(code.memory_bytes(), 0);
   ASSERT_EQ(listing.steps.size(), 1u);
   EXPECT_EQ(listing.steps[0].members.size(), 3u);
@@ -227,7 +227,7 @@ TEST(Tiles, stored_ones_that_are_not_whole_are_refused) {
   TileEverything all;
   Tensors inputs{randn({6, 4})};
   auto f = [](const Tensors& x) -> Tensors { return {softmax(x[0].sin(), 1) * 2}; };
-  Executable made(capture::forward(f, inputs));
+  Executable made(schedule::make_schedule(capture::forward(f, inputs)));
   std::string stored = made.stored();
   for (size_t length = 0; length < stored.size(); length += 5) {
     EXPECT_THROW(Executable(stored.substr(0, length), made.object()), Error) << length;
@@ -240,7 +240,7 @@ TEST(Tiles, an_error_in_a_member_is_the_error_of_the_interpreter) {
   ir::Graph graph = capture::forward(f, inputs);
   TileEverything all;
   ASSERT_EQ(tiles_in(graph), 1u);
-  Executable code(graph);
+  Executable code(schedule::make_schedule(graph));
   inputs[1] = tensor({{0}, {1}, {2}, {3}, {9}, {1}}, kInt64);
   std::string expected = error_of([&] { ir::Runner(graph).run(inputs); });
   EXPECT_NE(expected.find("index 9 is out of bounds"), expected.npos) << expected;

@@ -52,11 +52,11 @@ void expect_same(const F& function) {
   EXPECT_EQ(compiler::counters().captured - before, 1);
 }
 
-TEST(BackwardWrites, ToWhatACustomFunctionSaved_B27) {
+TEST(BackwardWrites, ToWhatACustomFunctionSaved) {
   expect_same([](const Tensor& x, const Tensor& b) { return Writes::apply(x, b).sin(); });
 }
 
-TEST(BackwardWrites, OfHooksToInputs_B27) {
+TEST(BackwardWrites, OfHooksToInputs) {
   expect_same([](const Tensor& x, const Tensor& b) {
     Tensor y = x + b;
     y.register_hook([b](const Tensor& grad) { return grad * b.add_(1); });
@@ -64,7 +64,7 @@ TEST(BackwardWrites, OfHooksToInputs_B27) {
   });
 }
 
-TEST(BackwardWrites, InTheForwardAndAgainInTheBackward_B28) {
+TEST(BackwardWrites, InTheForwardAndAgainInTheBackward) {
   expect_same([](const Tensor& x, const Tensor& b) {
     b.mul_(2);
     Tensor y = x * 2;
@@ -73,11 +73,11 @@ TEST(BackwardWrites, InTheForwardAndAgainInTheBackward_B28) {
   });
 }
 
-TEST(BackwardWrites, ToTheGradientThatComes_B29) {
+TEST(BackwardWrites, ToTheGradientThatComes) {
   expect_same([](const Tensor& x, const Tensor&) { return Given::apply(x); });
 }
 
-TEST(BackwardWrites, OfOtherMemoryAreRefused_B27) {
+TEST(BackwardWrites, OfOtherMemoryAreRefused) {
   auto f = [](const Tensor& x, const Tensor& b) {
     Tensor y = x + b;
     y.register_hook([b](const Tensor& grad) { return b.set_data(grad * 2), grad; });
@@ -87,7 +87,7 @@ TEST(BackwardWrites, OfOtherMemoryAreRefused_B27) {
   EXPECT_HAS(error_of([&] { compiled(leaf(), numbers(1)); }), "applies set_data");
 }
 
-TEST(BackwardWrites, AreNotDifferentiatedAgain_B27) {
+TEST(BackwardWrites, AreNotDifferentiatedAgain) {
   auto f = [](const Tensor& x, const Tensor& b) { return Writes::apply(x, b).sin(); };
   Tensor x = leaf(), b = numbers(1), y = compile(f, {.fullgraph = true})(x, b).sum();
   std::string error = error_of([&] { autograd::grad({y}, {x}, {}, {.create_graph = true}); });

@@ -1,5 +1,5 @@
-// The keys of compiled functions: what must be part of them, and who can ask for them. Rows A21,
-// A52, A58, A74, G1, G4; pytorch issue 144344 (an edited backward), 194658 (opaque code).
+// The keys of compiled functions: parts that they must have, and keys without compiling. See also
+// pytorch issues 144344 (an edited backward) and 194658 (opaque code).
 #include <fmt/ranges.h>
 
 #include <bit>
@@ -7,12 +7,14 @@
 #include <map>
 
 #include "base/build_id.h"
+#include "base/fail.h"
 #include "base/level.h"
 #include "base/version.h"
 #include "cache/entry.h"
 #include "cache/local_store.h"
 #include "cache/secret.h"
-#include "compile/kernel.h"
+#include "compile/programs.h"
+#include "compile/stored_programs.h"
 #include "ir/params.h"
 #include "tests/base/child_process.h"
 #include "tests/compile/cached.h"
@@ -46,7 +48,7 @@ class CachedKeys : public Cached {
   }
 };
 
-// G4. A backward and a hook are traced; of a rule too the graph is known, and the formula of a
+// A backward and a hook are traced; of a rule too the graph is known, and the formula of a
 // primitive, which no graph shows, is known by the build-id of the program.
 TEST_F(CachedKeys, miss_when_a_program_is_rebuilt_with_another_number_in_one_place) {
   for (const char* place : {"function", "hook", "rule", "formula"}) {
@@ -69,7 +71,7 @@ Tensor hooked_loss(const Tensor& x, double factor) {
   return (y * x).sum();
 }
 
-TEST_F(CachedKeys, can_be_asked_for_without_compiling) {  // A74
+TEST_F(CachedKeys, can_be_asked_for_without_compiling) {
   Tensor x = some({6}).requires_grad_(), plain = some({6});
   auto check = [&](const auto& compiled, const Tensor& input) {
     cache::reset_stats();
@@ -91,7 +93,7 @@ TEST_F(CachedKeys, can_be_asked_for_without_compiling) {  // A74
   EXPECT_NE(check(two, x), check(three, x));
 }
 
-TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {  // A74
+TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {
   Tensor x = some({6}).requires_grad_();
   auto asking = compile([](const Tensor& in, const Scalar& s) {
     return s.to_double() > 1 ? in * s : in + s;  // its value is asked for: a constant
@@ -106,8 +108,8 @@ TEST_F(CachedKeys, of_numbers_that_are_arguments_and_of_steps) {  // A74
   EXPECT_EQ(cache::stats().lookups.at(0).key, key);
 }
 
-TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {  // A7
-  compiler::KernelOptions options;
+TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {
+  compiler::ProgramOptions options;
   options.passes = false;
   compiler::CompiledFunction compiled([](const Tensor& in) { return in.sin(); },
                                       compiler::make_versions({}, options));
@@ -117,6 +119,22 @@ TEST_F(CachedKeys, that_there_are_not_are_refused_with_the_reason) {  // A7
   } catch (const Error& error) {
     EXPECT_STREQ(error.what(), "cache_key: the cache does not keep this function: no passes");
   }
+}
+
+// Code that cannot be written down is no error of the user: there is no entry, and the reason.
+TEST_F(CachedKeys, of_code_that_cannot_be_written_down_have_no_entry_but_a_reason) {
+  cache::Config config = cache::config();
+  config.strict = false;
+  cache::configure(config);
+  cache::Key key{{{"kind", "forward"}}};
+  compiler::store_or_count(
+      key,
+      []() -> compiler::StoredSections { fail(ErrorKind::value, "section 'plan' has no text"); },
+      compiler::Stopwatch());
+  EXPECT_EQ(
+      cache::stats().bypasses.at("compiled code cannot be stored: section 'plan' has no text"), 1u);
+  EXPECT_EQ(cache::stats().saved, 0u);
+  EXPECT_FALSE(cache::find(key));
 }
 
 TEST_F(CachedKeys, do_not_depend_on_names_of_custom_functions) {
@@ -174,7 +192,7 @@ TEST_F(CachedKeys, of_constants_know_what_is_no_number) {
   EXPECT_EQ(run(shifted(0xffc00000), {{3}}).hits, 0u);
 }
 
-TEST_F(CachedKeys, name_the_library_and_the_level) {  // A33
+TEST_F(CachedKeys, name_the_library_and_the_level) {
   run([](const Tensors& in) { return in[0].sin().sum(); }, {{3}});
   for (const cache::Lookup& lookup : cache::stats().lookups) {
     std::map<std::string, std::string> fields;
@@ -186,7 +204,7 @@ TEST_F(CachedKeys, name_the_library_and_the_level) {  // A33
   EXPECT_FALSE(build_id().empty());
 }
 
-// A52: a warm function shows what a cold one does, and says where it has it from.
+// A warm function shows what a cold one does, and says where it has it from.
 TEST_F(CachedKeys, lead_to_graphs_that_say_where_they_are_from) {
   Loss loss = [](const Tensors& in) { return (in[0].sin() * in[1]).sum(); };
   Run cold = run(loss, {{5}, {5}}), warm = run(loss, {{5}, {5}});
@@ -206,7 +224,7 @@ TEST_F(CachedKeys, lead_to_graphs_that_say_where_they_are_from) {
   EXPECT_EQ(graphs(cold.page), graphs(warm.page));
 }
 
-TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {  // A53
+TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {
   run([](const Tensors& in) { return (in[0].sin() * in[1]).sum(); }, {{5}, {5}});
   cache::LocalStore store = open_store();
   std::map<std::string, std::set<std::string>> sections;
@@ -224,7 +242,7 @@ TEST_F(CachedKeys, lead_to_entries_with_everything_that_was_decided) {  // A53
   EXPECT_EQ(sections["backward"], (std::set<std::string>{"graph", "meta", "object", "plan"}));
 }
 
-// A21: what only a bug of ours can write is not the user's error either.
+// An entry that only a bug of ours can write is not the user's error either.
 TEST_F(CachedKeys, lead_to_entries_that_cannot_be_loaded_and_are_compiled_anew) {
   Loss loss = [](const Tensors& in) { return (in[0].sin() * in[1]).sum(); };
   Run cold = run(loss, {{5}, {5}});

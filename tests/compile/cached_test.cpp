@@ -1,5 +1,4 @@
 // Compiled functions and the cache: what hits, what must not, and that both give the same bits.
-// Rows A23, A45, A48, A52, A76, G3, G4, G15, G16.
 #include "tests/compile/cached.h"
 
 #include "capture/line.h"
@@ -52,10 +51,28 @@ TEST_F(Cached, names_the_lines_of_this_program_in_errors) {
   EXPECT_NE(here, there);
 }
 
-TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {  // A55, G15
+TEST_F(Cached, keeps_a_forward_that_needs_no_gradient) {
   run(network, kNetwork, false);
   EXPECT_EQ(run(network, kNetwork, false).hits, 1u);
   EXPECT_EQ(run(network, kNetwork).misses, 2u);  // recorded, it is another one
+}
+
+TEST_F(Cached, keeps_a_forward_whose_backward_never_runs) {
+  auto misses_of_a_forward = [] {
+    cache::Stats before = cache::stats();
+    Tensors inputs;
+    for (const Dims& one : kNetwork) inputs.push_back(some(one).requires_grad_());
+    auto compiled = compile([](const Tensors& in) { return network(in); }, {.fullgraph = true});
+    EXPECT_TRUE(compiled(inputs).requires_grad());
+    cache::Stats after = cache::stats();
+    EXPECT_EQ(after.hits() - before.hits() + after.misses - before.misses, 1u);
+    return after.misses - before.misses;
+  };
+  EXPECT_EQ(misses_of_a_forward(), 1u);
+  EXPECT_EQ(misses_of_a_forward(), 0u);
+  Run whole = run(network, kNetwork);  // its forward is there; only its backward is compiled
+  EXPECT_EQ(whole.hits, 1u);
+  EXPECT_EQ(whole.misses, 1u);
 }
 
 TEST_F(Cached, tells_apart_what_only_the_gradient_shows) {
@@ -95,7 +112,7 @@ TEST_F(Cached, tells_numbers_and_layouts_apart) {
   EXPECT_EQ(run(turned, {{4, 4}, {4, 4}}).hits, 0u);
 }
 
-// G4: only the backward, a hook, or a helper that they call is edited.
+// Edits only the backward, a hook, or a helper that they call.
 Loss hooked(double factor) {
   return [factor](const Tensors& in) {
     Tensor y = in[0].sin();
@@ -138,7 +155,7 @@ TEST_F(Cached, misses_when_only_what_a_backward_calls_changes) {
 
 // What a warm function is asked for beyond what its first run was: other requests, higher
 // derivatives, explanations.
-TEST_F(Cached, answers_other_requests_from_a_warm_forward) {  // G16
+TEST_F(Cached, answers_other_requests_from_a_warm_forward) {
   auto ask = [] {
     Tensor x = some({6}).requires_grad_(), w = some({6}).add(1).requires_grad_();
     auto compiled = compile([](const Tensor& a, const Tensor& b) {

@@ -48,7 +48,7 @@ Tensors step(const Tensors& given) {
 
 int64_t block_of(const ir::Graph& graph) {
   codegen::Listing listing;
-  codegen::Executable code(graph, &listing);
+  codegen::Executable code(schedule::make_schedule(graph), &listing);
   return listing.memory.bytes;
 }
 

@@ -105,7 +105,7 @@ TEST(Explain, a_text_is_explained_with_all_its_phases) {
   for (const timing::Time& phase : explain_text(kGraph, "graph").phases) {
     names.push_back(phase.name);
   }
-  for (const char* name : {"parse", "simplify", "dead_code", "fuse", "tile", "plan memory",
+  for (const char* name : {"parse", "simplify", "dead_code", "fuse", "tile", "plan_memory",
                            "generate code", "emit", "LLVM", "link", "load"}) {
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
   }

@@ -62,9 +62,9 @@ int write_seeds(const ir::FunctionInfo& info, const std::string& folder) {
       return one ? Tensors{*one} : Tensors{};
     };
     try {
-      compiler::Version version(callee, given, capture::TraceOptions{}, compiler::KernelOptions{});
+      compiler::Version version(callee, given, capture::TraceOptions{}, compiler::ProgramOptions{});
       std::ofstream(folder + "/" + info.full_name() + std::to_string(number++))
-          << version.kernel().forward_graph(false).text();
+          << version.programs().forward_graph(false).text();
     } catch (const Error&) {  // is not captured
     }
   }

@@ -13,7 +13,7 @@ std::string plan_of(const Joint& joint) {
   return text(made, joint.graph);
 }
 
-TEST(MinCut, computes_a_chain_of_cheap_operations_again_F2) {
+TEST(MinCut, computes_a_chain_of_cheap_operations_again) {
   Joint chain = parse_joint(R"(graph(%0: float32[8] argument 0, %1: float32[8] tangent 0) {
     %2: float32[8] = sin(%0)
     %3: float32[8] = exp(%2)
@@ -40,7 +40,7 @@ TEST(MinCut, computes_a_chain_of_cheap_operations_again_F2) {
 
 // The backward of cos(x) reads x; that of cos(cos(x)) reads cos(x) and not x in this graph, and the
 // caller may write to x after the forward.
-TEST(MinCut, saves_no_input_that_an_eager_program_would_not_save_F2) {
+TEST(MinCut, saves_no_input_that_an_eager_program_would_not_save) {
   Joint hidden = parse_joint(R"(graph(%0: float32[8] argument 0, %1: float32[8] tangent 0) {
     %2: float32[8] = exp(%0)
     %3: float32[8] = exp(%2)
@@ -54,7 +54,7 @@ TEST(MinCut, saves_no_input_that_an_eager_program_would_not_save_F2) {
             "compute again %3 float32[8]: exp is cheap, and what it reads is there\n");
 }
 
-TEST(MinCut, saves_no_result_that_an_eager_program_would_not_save_F2) {
+TEST(MinCut, saves_no_result_that_an_eager_program_would_not_save) {
   // %4 would do for both; but it is what the caller gets.
   Joint shown = parse_joint(R"(graph(%0: float32[4, 2] argument 0, %1: float32[2, 4] argument 1,
                        %2: float32[4, 4] tangent 0) {
@@ -73,7 +73,7 @@ TEST(MinCut, saves_no_result_that_an_eager_program_would_not_save_F2) {
             "compute again %6 float32[4, 4]: tanh is cheap, and what it reads is there\n");
 }
 
-TEST(MinCut, computes_nothing_again_from_a_result_that_is_saved_F2) {
+TEST(MinCut, computes_nothing_again_from_a_result_that_is_saved) {
   // The gradient of %5 alone reads %4 in an eager program, whatever became of %3.
   Joint shown = parse_joint(R"(graph(%0: float32[4, 2] argument 0, %1: float32[2, 4] argument 1,
                        %2: float32[4, 4] tangent 0, %6: float32[4, 4] tangent 1) {
@@ -90,7 +90,7 @@ TEST(MinCut, computes_nothing_again_from_a_result_that_is_saved_F2) {
             "save %4 float32[4, 4]: made of a result, which may be written to; read by mul\n");
 }
 
-TEST(MinCut, draws_random_numbers_once_and_multiplies_matrices_once_F2) {
+TEST(MinCut, draws_random_numbers_once_and_multiplies_matrices_once) {
   Joint dropout = parse_joint(R"(graph(%0: float32[4, 4] argument 0, %1: float32[4, 4] tangent 0,
                          %2: int64[2] seed 0) {
     %3: float32[4, 4] = mm(%0, %0)
@@ -107,7 +107,7 @@ TEST(MinCut, draws_random_numbers_once_and_multiplies_matrices_once_F2) {
             "save %5 bool[4, 4]: fewer bytes than what it is made of; read by mul\n");
 }
 
-TEST(MinCut, saves_what_a_matrix_product_of_the_backward_needs_whole_F2) {
+TEST(MinCut, saves_what_a_matrix_product_of_the_backward_needs_whole) {
   Joint whole = parse_joint(R"(graph(%0: float32[4, 4] argument 0, %1: float32[4, 4] tangent 0) {
     %2: float32[4, 4] = sin(%0)
     %3: float32[4, 4] strides [1, 4] = t(%2)
@@ -125,7 +125,7 @@ TEST(MinCut, saves_what_a_matrix_product_of_the_backward_needs_whole_F2) {
             "compute again %4 float32[4, 4]: exp is cheap, and what it reads is there\n");
 }
 
-TEST(MinCut, saves_small_sums_and_not_what_was_spread_from_them_F2) {
+TEST(MinCut, saves_small_sums_and_not_what_was_spread_from_them) {
   Joint spread = parse_joint(R"(graph(%0: float32[64] argument 0, %1: float32[64] tangent 0) {
     %2: float32[1] = sum(%0; dim=[0], keepdim=true)
     %3: float32[64] = div(%0, %2)
@@ -142,7 +142,7 @@ TEST(MinCut, saves_small_sums_and_not_what_was_spread_from_them_F2) {
             "compute again %4 float32[64]: exp is cheap, and what it reads is there\n");
 }
 
-TEST(MinCut, takes_of_equal_costs_what_is_nearer_to_the_backward_F2) {
+TEST(MinCut, takes_of_equal_costs_what_is_nearer_to_the_backward) {
   Joint equal = parse_joint(R"(graph(%0: float32[8] argument 0, %1: float32[8] tangent 0) {
     %2: float32[8] = cumsum(%0; dim=0, reverse=false)
     %3: float32[8] = sin(%2)
@@ -155,8 +155,7 @@ TEST(MinCut, takes_of_equal_costs_what_is_nearer_to_the_backward_F2) {
             "save %4 float32[8]: fewer bytes than what it is made of; read by mul\n");
 }
 
-TEST(MinCut,
-     makes_constants_and_views_again_and_keeps_gradients_that_are_values_of_the_forward_F2) {
+TEST(MinCut, makes_constants_and_views_again_and_keeps_gradients_that_are_values_of_the_forward) {
   Joint plain = parse_joint(R"(graph(%0: float32[2, 4] argument 0, %1: float32[2, 4] tangent 0) {
     %2: float32[2, 4] = sin(%0)
     %3: float32[4, 2] strides [1, 4] = t(%2)
@@ -173,7 +172,7 @@ TEST(MinCut,
             "compute again %5 float32[4]: made of nothing\n");
 }
 
-TEST(MinCut, refuses_a_set_of_saved_values_that_lacks_an_input_F2) {
+TEST(MinCut, refuses_a_set_of_saved_values_that_lacks_an_input) {
   Joint lacking = parse_joint(R"(graph(%0: float32[2] argument 0, %1: float32[2] tangent 0) {
     %2: float32[2] = mul(%1, %0) backward
     return %2: gradient 0

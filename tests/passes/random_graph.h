@@ -55,7 +55,7 @@ class RandomGraph {
 
   ir::ValueId call(const char* name, std::vector<ir::ValueId> inputs, const std::string& params) {
     ir::Operation operation;
-    operation.primitive = &primitive_named(name);
+    operation.primitive = ir::find_primitive(name);
     ir::TextReader text(params);
     if (!params.empty()) operation.params = operation.primitive->params->parse(text);
     operation.inputs = std::move(inputs);

@@ -4,7 +4,7 @@
 namespace fg::passes {
 namespace {
 
-TEST(RecomputeLate, moves_the_forward_to_where_the_backward_reads_it_F10) {
+TEST(RecomputeLate, moves_the_forward_to_where_the_backward_reads_it) {
   EXPECT_EQ(after(recompute_late, R"(graph(%0: float32[2] saved 0, %1: float32[2] tangent 0) {
     %2: float32[2] = sin(%0)
     %3: float32[2] = exp(%2)
@@ -25,7 +25,7 @@ TEST(RecomputeLate, moves_the_forward_to_where_the_backward_reads_it_F10) {
   })"));
 }
 
-TEST(RecomputeLate, leaves_a_forward_and_effects_as_they_are_F6) {
+TEST(RecomputeLate, leaves_a_forward_and_effects_as_they_are) {
   const char* forward = R"(graph(%0: float32[2] argument 0) {
     %1: float32[2] = sin(%0)
     %2: float32[2] = exp(%0)

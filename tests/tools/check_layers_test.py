@@ -15,7 +15,7 @@ def check(files):
             path = pathlib.Path(folder, "src", name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        pathlib.Path(folder, "src", "layers.txt").write_text("base -> tensor -> cli, python\n")
+        pathlib.Path(folder, "src", "layers.txt").write_text("base -> tensor -> passes -> cli, python\n")
         return subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True)
 
 
@@ -37,6 +37,16 @@ class CheckLayers(unittest.TestCase):
         done = check({"base/a.cpp": '#include "b.h"\n'})
         self.assertEqual(done.returncode, 1)
         self.assertIn("is not a full path below src", done.stdout)
+
+    def test_a_pass_that_names_a_primitive_fails(self):
+        done = check({"passes/a.cpp": 'auto* clone = ir::find_primitive("clone");\n'})
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("names a primitive by string", done.stdout)
+        self.assertEqual(check({"base/a.cpp": 'if (name == "x") {}\n'}).returncode, 0)
+
+    def test_the_command_may_start_programs(self):
+        self.assertEqual(check({"cli/a.cpp": '#include "apps/train/train.h"\n'}).returncode, 0)
+        self.assertEqual(check({"base/a.cpp": '#include "apps/train/train.h"\n'}).returncode, 1)
 
     def test_folder_that_is_no_layer_fails(self):
         self.assertEqual(check({"utils/a.cpp": ""}).returncode, 1)

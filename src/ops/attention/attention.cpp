@@ -32,6 +32,7 @@ const auto safe_softmax_entry =
              Tensor empty = all(eq(self, kMasked), dim, true);
              return masked_fill(softmax(self, dim, dtype), empty, 0.0);
            })
+        .shown(Shown::as_function)
         .vjp("SafeSoftmaxBackward0", wrt(0, saves::out(),
                                          [](const Vjp& v, int64_t dim, OptDType) {
                                            return softmax_backward(v.grad(), v.out(), dim);
@@ -172,6 +173,7 @@ const auto attention_entry =
                               settings),
                        dtype);
            })
+        .shown(Shown::in_nn)
         .samples([] {
           Tensor q = sample({2, 2, 3}, -1, 1), kv = sample({2, 3, 3}, -1, 1);
           Value none;

@@ -328,6 +328,7 @@ const auto flash_entry =
                  flash_p.all<2>(params, query, key, value, over_keys(attn_mask, key));
              return std::tuple<Tensor, Tensor>(out, sums);
            })
+        .shown(Shown::nowhere)
         .vjp("ScaledDotProductFlashAttentionForCpuBackward0",
              wrt_all({0, 1, 2}, kOperands | kResults,
                      [](const Vjp& v, bool is_causal, const OptFloat& scale) {
@@ -356,6 +357,7 @@ const auto flash_backward_entry =
                                                          logsumexp, over_keys(attn_mask, key));
              return std::tuple<Tensor, Tensor, Tensor>(dq, dk, dv);
            })
+        .shown(Shown::nowhere)
         .vjp("ScaledDotProductFlashAttentionForCpuBackwardBackward0",
              wrt_all({0, 1, 2, 3, 6}, kOperands | saves::in(6),
                      [](const Vjp& v, bool is_causal, const OptFloat& scale) {

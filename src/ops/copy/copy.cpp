@@ -39,6 +39,7 @@ const Registered clone_p =
           for (Dim stride : p.strides) fits = fits && stride >= 0;
           ops::demand(fits, "clone", "one stride of 0 or more per size");
         }>()
+        .copying()
         .vjp("CloneBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 
 const auto clone_entry =
@@ -49,11 +50,14 @@ const auto clone_entry =
       return to_normal ? copy(empty_like(self), self) : clone_p.with({false, {}}, self);
     }).samples([] { return Samples{{{sample({2, 2})}}}; });
 const auto contiguous_entry =
-    define(contiguous, "Self if it is contiguous, else a contiguous copy.", [](const Tensor& self) {
-      return self.is_contiguous() ? self : clone_p.with({true, {}}, self);
-    }).samples([] {
-      return Samples{{{transpose(sample({2, 2}), 0, 1)}, "transposed"}, {{sample({2, 2})}}};
-    });
+    define(contiguous, "Self if it is contiguous, else a contiguous copy.",
+           [](const Tensor& self) {
+             return self.is_contiguous() ? self : clone_p.with({true, {}}, self);
+           })
+        .shown(Shown::as_method)
+        .samples([] {
+          return Samples{{{transpose(sample({2, 2}), 0, 1)}, "transposed"}, {{sample({2, 2})}}};
+        });
 
 struct ConvertParams {
   DType dtype;
@@ -70,6 +74,7 @@ const Registered convert_p =
                     [](Operands inputs, const ConvertParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
                     }>("convert", Kind::elementwise, "t")
+        .copying()
         .vjp("ToCopyBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 Tensor converted(const Tensor& self, DType dtype, bool copy) {
   if (self.dtype() == dtype && !copy) return self;
@@ -78,6 +83,7 @@ Tensor converted(const Tensor& self, DType dtype, bool copy) {
 const auto to_entry =
     define(to.overload<0>(), "Self as another dtype; a copy only if that differs or copy is true.",
            [](const Tensor& self, DType dtype, bool copy) { return converted(self, dtype, copy); })
+        .shown(Shown::nowhere)
         .samples([] {
           return Samples{{{sample({2}), kFloat64}, "as it is"},
                          {{sample({2}), kFloat64, Scalar(true)}, "copy"},
@@ -104,6 +110,7 @@ const auto copy_entry =
              }
              return expand(convert_p.with({self.dtype()}, src), self.sizes());
            })
+        .shown(Shown::nowhere)
         .vjp("CopyBackwards",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }),
              // Converted before the engine sums what was broadcast.
@@ -120,6 +127,7 @@ const auto fill_entry =
            [](const Tensor& self, const Scalar& value) {
              return full_like(self, ops::fitting(value, self.dtype(), "fill_"));
            })
+        .inplace_as_function()
         .vjp("FillBackward2",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }))
         .inplace()
@@ -144,6 +152,8 @@ const auto fill_tensor_entry =
 const auto zero_entry =
     define(zero, "Self with every element set to zero.",
            [](const Tensor& self) { return zeros_like(self); })
+        .shown(Shown::nowhere)
+        .inplace_as_function()
         .vjp("ZeroBackward0",
              wrt(0, saves::nothing, [](const Vjp& v) { return zeros_like(v.grad()); }))
         .inplace()

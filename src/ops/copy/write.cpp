@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "ir/capturing.h"
 #include "ir/function.h"
 #include "ir/record.h"
 #include "ir/registry.h"
@@ -46,7 +47,7 @@ static bool overlap_in_part(const Tensor& a, const Tensor& b) {
 
 void refuse_overlap(const FunctionInfo& info, Operands operands) {
   auto inside = [](const Tensor& t) {
-    return modes.interpreter && t.defined() ? modes.interpreter->stand_in(t) : t;
+    return modes.capturing && t.defined() ? modes.capturing->stand_in(t) : t;
   };
   const Tensor self = inside(*operands[0]);
   for (size_t i = 1; i < operands.size(); i++) {
@@ -116,7 +117,7 @@ static void check_out(const FunctionInfo& info, const Tensor& result, const Tens
 
 static void write_out(const Tensor& result, const Tensor& out) {
   if (!(result.sizes() == out.sizes())) {
-    if (modes.interpreter) {
+    if (is_capturing()) {
       fail(
           "out: sizes {} do not fit the result's sizes {}, and a captured function cannot resize a "
           "tensor; give one of the right sizes",

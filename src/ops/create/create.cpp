@@ -93,7 +93,8 @@ const Registered empty_p =
                       out[0] = {p.size, p.dtype, p.strides};
                     },
                     [](Operands, const EmptyParams&, Tensor*) {}>("empty", Kind::create, "")
-        .requiring<require_dense<EmptyParams>>();
+        .requiring<require_dense<EmptyParams>>()
+        .of_any_elements();
 
 // Fresh memory comes in pages of 2 MB: two threads should not fault the same one.
 constexpr int64_t kFillBytes = int64_t{4} << 20;
@@ -189,14 +190,17 @@ const auto empty_like_entry =
              return uninitialised(self.sizes(), dtype.value_or(self.dtype()),
                                   ops::preserved_strides(self));
            })
+        .shown(Shown::as_function)
         .samples(like_samples);
 const auto zeros_like_entry =
     define(zeros_like, "Zeros of the sizes and dtype of self.",
            [](const Tensor& self, OptDType dtype) { return filled_like(self, 0, dtype); })
+        .shown(Shown::as_function)
         .samples(like_samples);
 const auto ones_like_entry =
     define(ones_like, "Ones of the sizes and dtype of self.",
            [](const Tensor& self, OptDType dtype) { return filled_like(self, 1, dtype); })
+        .shown(Shown::as_function)
         .samples(like_samples);
 const auto full_like_entry =
     define(full_like, "One value with the sizes and dtype of self.",
@@ -204,6 +208,7 @@ const auto full_like_entry =
              DType kind = dtype.value_or(self.dtype());
              return filled_like(self, ops::fitting(value, kind, "full_like"), kind);
            })
+        .shown(Shown::as_function)
         .samples([] { return Samples{{{sample({2}), Scalar(3)}}}; });
 
 const auto new_empty_entry =
@@ -211,16 +216,19 @@ const auto new_empty_entry =
            [](const Tensor& self, const Dims& size, OptDType dtype) {
              return uninitialised(size, dtype.value_or(self.dtype()));
            })
+        .shown(Shown::as_method)
         .samples([] { return Samples{{{sample({2}), Dims{2, 3}}}}; });
 const auto new_zeros_entry = define(new_zeros, "Zeros of the dtype of self.",
                                     [](const Tensor& self, const Dims& size, OptDType dtype) {
                                       return filled(size, 0, dtype.value_or(self.dtype()));
                                     })
+                                 .shown(Shown::as_method)
                                  .samples([] { return Samples{{{sample({2}), Dims{2, 3}}}}; });
 const auto new_ones_entry = define(new_ones, "Ones of the dtype of self.",
                                    [](const Tensor& self, const Dims& size, OptDType dtype) {
                                      return filled(size, 1, dtype.value_or(self.dtype()));
                                    })
+                                .shown(Shown::as_method)
                                 .samples([] { return Samples{{{sample({2}), Dims{2, 3}}}}; });
 const auto new_full_entry =
     define(new_full, "One value with the dtype of self.",
@@ -228,6 +236,7 @@ const auto new_full_entry =
              DType kind = dtype.value_or(self.dtype());
              return filled(size, ops::fitting(value, kind, "new_full"), kind);
            })
+        .shown(Shown::as_method)
         .samples([] { return Samples{{{sample({2}), Dims{2, 3}, Scalar(4)}}}; });
 
 }  // namespace

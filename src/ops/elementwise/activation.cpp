@@ -39,6 +39,7 @@ const Registered threshold_backward_p =
              wrt(1, saves::nothing, [](const Vjp& v, const Threshold&) { return no_gradient(v); }));
 const auto threshold_backward_entry =
     define_as<threshold_backward_p>(threshold_backward, "The gradient where self > threshold.")
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({5}), sample({5}), Scalar(0)}}}; });
 
 const Registered relu_p = elementwise<Types::numeric, 1>("relu", [](auto x) FG_INLINED {
@@ -46,8 +47,10 @@ const Registered relu_p = elementwise<Types::numeric, 1>("relu", [](auto x) FG_I
                           }).vjp("ReluBackward0", wrt(0, saves::out(), [](const Vjp& v) {
                                    return threshold_backward(v.grad(), v.out(), 0);
                                  }));
-const auto relu_entry =
-    define_as<relu_p>(relu, "Self where it is positive, else 0.").inplace().samples(values);
+const auto relu_entry = define_as<relu_p>(relu, "Self where it is positive, else 0.")
+                            .inplace_as_function()
+                            .inplace()
+                            .samples(values);
 
 struct Step {
   Scalar threshold, value;
@@ -69,6 +72,8 @@ struct ThresholdBody : StandsFor<threshold_p> {
 };
 const auto threshold_entry =
     define(threshold, "Self where it is above the threshold, else value.", ThresholdBody{})
+        .shown(Shown::as_function)
+        .inplace_as_function()
         .stands_for(threshold_p)
         .inplace()
         .out()
@@ -103,6 +108,7 @@ const Registered hardtanh_backward_p =
 const auto hardtanh_backward_entry =
     define_as<hardtanh_backward_p>(hardtanh_backward,
                                    "The gradient where min_val < self < max_val.")
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({5}), sample({5}), Scalar(-1), Scalar(1)}}}; });
 const auto hardtanh_entry =
     define(hardtanh, "Self limited to [min_val, max_val].",
@@ -119,6 +125,7 @@ const auto hardtanh_entry =
                ops::check_fits(limit, self.dtype(), "hardtanh");
              return hardtanh_p.with({min, max}, self);
            })
+        .shown(Shown::in_nn)
         .vjp("HardtanhBackward0", wrt(0, saves::in(0),
                                       [](const Vjp& v, const Scalar& min, const Scalar& max) {
                                         return hardtanh_backward(v.grad(), v.in(0), min, max);
@@ -126,9 +133,10 @@ const auto hardtanh_entry =
         .inplace()
         .out()
         .samples(values);
-const auto relu6_entry = define(relu6, "Self limited to [0, 6].", [](const Tensor& self) {
-                           return hardtanh(self, 0, 6);
-                         }).samples(values);
+const auto relu6_entry = define(relu6, "Self limited to [0, 6].",
+                                [](const Tensor& self) { return hardtanh(self, 0, 6); })
+                             .shown(Shown::in_nn)
+                             .samples(values);
 
 // ---- leaky_relu
 
@@ -149,6 +157,7 @@ const Registered leaky_relu_backward_p =
              wrt(1, saves::nothing, [](const Vjp& v, const Slope&) { return no_gradient(v); }));
 const auto leaky_relu_backward_entry =
     define_as<leaky_relu_backward_p>(leaky_relu_backward, "The gradient of leaky_relu.")
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({5}), sample({5}), Scalar(0.1)}}}; });
 const Registered leaky_relu_p =
     elementwise<Types::floating_only, 1, Slope>("leaky_relu", [](auto x,
@@ -159,6 +168,7 @@ const Registered leaky_relu_p =
            }));
 const auto leaky_relu_entry =
     define_as<leaky_relu_p>(leaky_relu, "Self where it is positive, else negative_slope * self.")
+        .shown(Shown::in_nn)
         .inplace()
         .out()
         .samples(values);
@@ -188,9 +198,11 @@ const Registered elu_backward_p =
                return where(x < 0, bend, 0);
              }));
 const auto elu_backward_entry =
-    define_as<elu_backward_p>(elu_backward, "The gradient of elu.").samples([] {
-      return Samples{{{sample({5}), sample({5}), Scalar(1.5), Scalar(2), Scalar(0.5)}}};
-    });
+    define_as<elu_backward_p>(elu_backward, "The gradient of elu.")
+        .shown(Shown::nowhere)
+        .samples([] {
+          return Samples{{{sample({5}), sample({5}), Scalar(1.5), Scalar(2), Scalar(0.5)}}};
+        });
 const Registered elu_p =
     elementwise<Types::floating_only, 1, Elu>("elu", [](auto x, const Elu& p) FG_INLINED {
       auto outer = number(x, p.scale);
@@ -202,6 +214,7 @@ const Registered elu_p =
 const auto elu_entry =
     define_as<elu_p>(
         elu, "Scale * self where positive, else scale * alpha * (exp(input_scale * self) - 1).")
+        .shown(Shown::in_nn)
         .inplace()
         .out()
         .samples([] {
@@ -210,9 +223,10 @@ const auto elu_entry =
           return all;
         });
 const auto selu_entry =
-    define(selu, "Elu with the constants of self-normalising networks.", [](const Tensor& self) {
-      return elu(self, 1.6732632423543772, 1.0507009873554805);
-    }).samples(values);
+    define(selu, "Elu with the constants of self-normalising networks.",
+           [](const Tensor& self) { return elu(self, 1.6732632423543772, 1.0507009873554805); })
+        .shown(Shown::as_function)
+        .samples(values);
 
 }  // namespace
 

@@ -90,6 +90,7 @@ const auto gelu_entry =
            [](const Tensor& self, const std::string& approximate) {
              return is_tanh("gelu", approximate) ? gelu_tanh_p(self) : gelu_p(self);
            })
+        .shown(Shown::in_nn)
         .vjp("GeluBackward0", wrt(0, saves::in(0),
                                   [](const Vjp& v, const std::string& approximate) {
                                     return gelu_backward(v.grad(), v.in(0), approximate);
@@ -106,6 +107,7 @@ const auto gelu_backward_entry =
              return is_tanh("gelu_backward", approximate) ? gelu_tanh_backward_p(grad, self)
                                                           : gelu_backward_p(grad, self);
            })
+        .shown(Shown::nowhere)
         .vjp("GeluBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const std::string& approximate) {
@@ -134,15 +136,19 @@ const Registered silu_backward_p =
                Tensor x = v.in(1), s = sigmoid(x), rest = 1 - s;
                return v.grad() * v.in(0) * (s * rest * (2 + x * (rest - s)));
              }));
-const auto silu_backward_entry =
-    define_as<silu_backward_p>(silu_backward, "The gradient of silu.").samples(grads_and_values);
+const auto silu_backward_entry = define_as<silu_backward_p>(silu_backward, "The gradient of silu.")
+                                     .shown(Shown::nowhere)
+                                     .samples(grads_and_values);
 const Registered silu_p = elementwise<Types::floating_only, 1>("silu", [](auto x) FG_INLINED {
                             return x / (1 + ir::exp(-x));
                           }).vjp("SiluBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return silu_backward(v.grad(), v.in(0));
                                  }));
-const auto silu_entry =
-    define_as<silu_p>(silu, "Self * sigmoid(self).").inplace().out().samples(values);
+const auto silu_entry = define_as<silu_p>(silu, "Self * sigmoid(self).")
+                            .shown(Shown::in_nn)
+                            .inplace()
+                            .out()
+                            .samples(values);
 
 // ---- mish
 
@@ -159,15 +165,19 @@ const Registered mish_backward_p =
                Tensor bend = (1 - t * t) * s * (2 + x * (1 - s) - x * s * t * 2);
                return v.grad() * v.in(0) * bend;
              }));
-const auto mish_backward_entry =
-    define_as<mish_backward_p>(mish_backward, "The gradient of mish.").samples(grads_and_values);
+const auto mish_backward_entry = define_as<mish_backward_p>(mish_backward, "The gradient of mish.")
+                                     .shown(Shown::nowhere)
+                                     .samples(grads_and_values);
 const Registered mish_p = elementwise<Types::floating_only, 1>("mish", [](auto x) FG_INLINED {
                             return x * ir::tanh(ir::softplus(x));
                           }).vjp("MishBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return mish_backward(v.grad(), v.in(0));
                                  }));
-const auto mish_entry =
-    define_as<mish_p>(mish, "Self * tanh(softplus(self)).").inplace().out().samples(values);
+const auto mish_entry = define_as<mish_p>(mish, "Self * tanh(softplus(self)).")
+                            .shown(Shown::in_nn)
+                            .inplace()
+                            .out()
+                            .samples(values);
 
 // ---- softplus: linear from the threshold on
 
@@ -193,9 +203,9 @@ const Registered softplus_backward_p =
                return v.grad() * v.in(0) * where(scaled > Tensor(p.threshold), 0, bend);
              }));
 const auto softplus_backward_entry =
-    define_as<softplus_backward_p>(softplus_backward, "The gradient of softplus.").samples([] {
-      return Samples{{{sample({5}), sample({5}), Scalar(1.5), Scalar(1)}}};
-    });
+    define_as<softplus_backward_p>(softplus_backward, "The gradient of softplus.")
+        .shown(Shown::nowhere)
+        .samples([] { return Samples{{{sample({5}), sample({5}), Scalar(1.5), Scalar(1)}}}; });
 const Registered softplus_p =
     elementwise<Types::floating_only, 1, Softplus>("softplus", [](auto x,
                                                                   const Softplus& p) FG_INLINED {
@@ -206,6 +216,7 @@ const Registered softplus_p =
            }));
 const auto softplus_entry =
     define_as<softplus_p>(softplus, "log(1 + exp(beta * self)) / beta; self above the threshold.")
+        .shown(Shown::in_nn)
         .out()
         .samples([] {
           Samples all = values();
@@ -227,6 +238,7 @@ const Registered log_sigmoid_backward_p =
              }));
 const auto log_sigmoid_backward_entry =
     define_as<log_sigmoid_backward_p>(log_sigmoid_backward, "The gradient of log_sigmoid.")
+        .shown(Shown::nowhere)
         .samples(grads_and_values);
 const Registered log_sigmoid_p =
     elementwise<Types::floating_only, 1>("log_sigmoid", [](auto x) FG_INLINED {
@@ -236,6 +248,7 @@ const Registered log_sigmoid_p =
            }));
 const auto log_sigmoid_entry =
     define_as<log_sigmoid_p>(log_sigmoid, "log(sigmoid(self)), without overflow.")
+        .shown(Shown::in_nn)
         .out()
         .samples(values);
 

@@ -47,9 +47,9 @@ const Registered mul_p =
         .vjp("MulBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() * v.in(1); }),
              wrt(1, saves::in(0), [](const Vjp& v) { return v.grad() * v.in(0); }));
 const Registered neg_p =
-    elementwise<Types::numeric, 1>("neg", [](auto x) FG_INLINED {
-      return -x;
-    }).vjp("NegBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return -v.grad(); }));
+    elementwise<Types::numeric, 1>("neg", [](auto x) FG_INLINED { return -x; })
+        .undoing_itself()
+        .vjp("NegBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return -v.grad(); }));
 
 // PyTorch's rules for the factor of add and sub.
 void check_alpha(const char* who, const Tensor& self, const Tensor& other, const Scalar& alpha) {
@@ -107,6 +107,7 @@ const auto sub_entry =
            [](const Tensor& self, const Tensor& other, const Scalar& alpha) {
              return subtract("sub", self, other, alpha);
            })
+        .also_named({"subtract"})
         .vjp("SubBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing,
                  [](const Vjp& v, const Scalar& alpha) { return -scaled(v.grad(), alpha); }))
@@ -120,6 +121,7 @@ const auto rsub_entry =
            [](const Tensor& self, const Tensor& other, const Scalar& alpha) {
              return subtract("rsub", other, self, alpha);
            })
+        .shown(Shown::as_function)
         .vjp("RsubBackward0",
              wrt(0, saves::nothing,
                  [](const Vjp& v, const Scalar& alpha) { return -scaled(v.grad(), alpha); }),
@@ -143,12 +145,18 @@ const bool rsub_route = ops::reroute(
       return std::tuple<const Tensor&, Scalar, Scalar>(self, number_in(other), alpha);
     });
 
-const auto mul_entry =
-    define_as<mul_p>(mul, "Multiplies self by other.").inplace().out().samples(pairs);
+const auto mul_entry = define_as<mul_p>(mul, "Multiplies self by other.")
+                           .also_named({"multiply"})
+                           .inplace()
+                           .out()
+                           .samples(pairs);
 const auto neg_entry =
-    define_as<neg_p>(neg, "The negative of each element.").inplace().out().samples([] {
-      return Samples{{{sample({3})}}, {{tensor({1, -2})}, "integers"}};
-    });
+    define_as<neg_p>(neg, "The negative of each element.")
+        .also_named({"negative", "negative_"})
+        .inplace_as_function()
+        .inplace()
+        .out()
+        .samples([] { return Samples{{{sample({3})}}, {{tensor({1, -2})}, "integers"}}; });
 
 // ---- three operands
 

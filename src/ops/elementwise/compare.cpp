@@ -52,16 +52,31 @@ Samples pairs() {
 
 const auto eq_entry =
     define_as<eq_p>(eq, "Where self equals other.").inplace().out().samples(pairs);
-const auto ne_entry =
-    define_as<ne_p>(ne, "Where self differs from other.").inplace().out().samples(pairs);
-const auto lt_entry =
-    define_as<lt_p>(lt, "Where self is less than other.").inplace().out().samples(pairs);
-const auto le_entry =
-    define_as<le_p>(le, "Where self is at most other.").inplace().out().samples(pairs);
-const auto gt_entry =
-    define_as<gt_p>(gt, "Where self is greater than other.").inplace().out().samples(pairs);
-const auto ge_entry =
-    define_as<ge_p>(ge, "Where self is at least other.").inplace().out().samples(pairs);
+const auto ne_entry = define_as<ne_p>(ne, "Where self differs from other.")
+                          .also_named({"not_equal"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto lt_entry = define_as<lt_p>(lt, "Where self is less than other.")
+                          .also_named({"less"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto le_entry = define_as<le_p>(le, "Where self is at most other.")
+                          .also_named({"less_equal"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto gt_entry = define_as<gt_p>(gt, "Where self is greater than other.")
+                          .also_named({"greater"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
+const auto ge_entry = define_as<ge_p>(ge, "Where self is at least other.")
+                          .also_named({"greater_equal"})
+                          .inplace()
+                          .out()
+                          .samples(pairs);
 
 // ---- logic: anything but zero is true
 
@@ -71,8 +86,9 @@ const Registered logical_or_p = elementwise<Types::all, 2>(
     "logical_or", [](auto a, auto b) FG_INLINED { return (a != 0) | (b != 0); }, kTest);
 const Registered logical_xor_p = elementwise<Types::all, 2>(
     "logical_xor", [](auto a, auto b) FG_INLINED { return (a != 0) ^ (b != 0); }, kTest);
-const Registered logical_not_p =
-    elementwise<Types::all, 1>("logical_not", [](auto a) FG_INLINED { return a == 0; }, kTest);
+const Registered logical_not_p = elementwise<Types::all, 1>(
+                                     "logical_not", [](auto a) FG_INLINED { return a == 0; }, kTest)
+                                     .undoing_itself();
 
 const auto logical_and_entry =
     define_as<logical_and_p>(logical_and, "Where both are true, that is, not zero.")
@@ -101,7 +117,9 @@ const Registered bitwise_or_p = elementwise<Types::integral_or_bool, 2>(
 const Registered bitwise_xor_p = elementwise<Types::integral_or_bool, 2>(
     "bitwise_xor", [](auto a, auto b) FG_INLINED { return a ^ b; });
 const Registered bitwise_not_p =
-    elementwise<Types::integral_or_bool, 1>("bitwise_not", [](auto a) FG_INLINED { return ~a; });
+    elementwise<Types::integral_or_bool, 1>("bitwise_not", [](auto a) FG_INLINED {
+      return ~a;
+    }).undoing_itself();
 const Registered left_shift_p = elementwise<Types::integral, 2>(
     "bitwise_left_shift", [](auto a, auto b) FG_INLINED { return ir::left_shift(a, b); });
 const Registered right_shift_p = elementwise<Types::integral, 2>(

@@ -92,6 +92,7 @@ const auto div_entry =
     define(
         entries::div, "Divides self by other; rounding_mode is None, 'trunc' or 'floor'.",
         [](const Tensor& self, const Tensor& other, const Rounding&) { return div_p(self, other); })
+        .also_named({"divide", "true_divide"})
         .vjp("DivBackward0", of_dividend, of_divisor)
         .inplace()
         .out()

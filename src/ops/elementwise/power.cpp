@@ -222,6 +222,7 @@ const Registered atan2_p =
              }));
 const auto atan2_entry =
     define_as<atan2_p>(entries::atan2, "The angle of the point (other, self) in (-pi, pi].")
+        .also_named({"arctan2"})
         .inplace()
         .out()
         .samples([] { return Samples{{{sample({2, 3}), sample({3}, 0.5, 2)}}}; });
@@ -240,6 +241,7 @@ const Registered xlogy_p =
                  [](const Vjp& v) { return v.grad() * v.in(0) / v.in(1); }));
 const auto xlogy_entry =
     define_as<xlogy_p>(xlogy, "Self * log(other), and 0 where self is 0.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples([] { return Samples{{{sample({2, 3}), sample({3}, 0.5, 2)}}}; });

@@ -42,8 +42,12 @@ const Registered sgn_p =
       return ir::sign(x);
     }).vjp("SgnBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return no_gradient(v); }));
 
-const auto abs_entry =
-    define_as<abs_p>(entries::abs, "The absolute value.").inplace().out().samples(numbers);
+const auto abs_entry = define_as<abs_p>(entries::abs, "The absolute value.")
+                           .also_named({"absolute"})
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(numbers);
 const auto sign_entry =
     define_as<sign_p>(sign, "-1, 0 or 1, as self is below, equal to or above zero; 0 for NaN.")
         .inplace()
@@ -123,6 +127,7 @@ const auto nan_to_num_entry =
              return nan_to_num_p.with(
                  {nan.value_or(0), posinf.value_or(limit), neginf.value_or(-limit)}, self);
            })
+        .inplace_as_function()
         .vjp("NanToNumBackward0",
              wrt(0, saves::in(0),
                  [](const Vjp& v, OptFloat, OptFloat, OptFloat) { return of_finite(v); }))
@@ -171,25 +176,31 @@ const Registered frac_p =
 
 const auto floor_entry =
     define_as<floor_p>(entries::floor, "The largest whole number not above self.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples(numbers);
 const auto ceil_entry =
     define_as<ceil_p>(entries::ceil, "The smallest whole number not below self.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples(numbers);
 const auto trunc_entry = define_as<trunc_p>(entries::trunc, "Self without its fraction.")
+                             .also_named({"fix", "fix_"})
+                             .inplace_as_function()
                              .inplace()
                              .out()
                              .samples(numbers);
-const auto frac_entry =
-    define_as<frac_p>(frac, "The fraction of self, with its sign.").inplace().out().samples([] {
-      return Samples{{{sample({2, 3})}}};
-    });
+const auto frac_entry = define_as<frac_p>(frac, "The fraction of self, with its sign.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples([] { return Samples{{{sample({2, 3})}}}; });
 const auto round_entry =
     define(entries::round, "The nearest number with so many decimals; ties go to the even one.",
            [](const Tensor& self, int64_t) { return round_p(self); })
+        .inplace_as_function()
         .vjp("RoundBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, int64_t) { return no_gradient(v); }))
         .inplace()

@@ -28,16 +28,22 @@ const Registered sqrt_p = elementwise<Types::floating, 1>("sqrt", [](auto x) FG_
                           }).vjp("SqrtBackward0", wrt(0, saves::out(), [](const Vjp& v) {
                                    return v.grad() / (v.out() * 2);
                                  }));
-const auto sqrt_entry =
-    define_as<sqrt_p>(entries::sqrt, "The square root.").inplace().out().samples(above_zero);
+const auto sqrt_entry = define_as<sqrt_p>(entries::sqrt, "The square root.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples(above_zero);
 
 const Registered rsqrt_p = elementwise<Types::floating, 1>("rsqrt", [](auto x) FG_INLINED {
                              return ir::rsqrt(x);
                            }).vjp("RsqrtBackward0", wrt(0, saves::out(), [](const Vjp& v) {
                                     return v.grad() * (pow(v.out(), 3) * -0.5);
                                   }));
-const auto rsqrt_entry =
-    define_as<rsqrt_p>(rsqrt, "One over the square root.").inplace().out().samples(above_zero);
+const auto rsqrt_entry = define_as<rsqrt_p>(rsqrt, "One over the square root.")
+                             .inplace_as_function()
+                             .inplace()
+                             .out()
+                             .samples(above_zero);
 
 const Registered reciprocal_p =
     elementwise<Types::floating, 1>("reciprocal", [](auto x) FG_INLINED {
@@ -45,23 +51,32 @@ const Registered reciprocal_p =
     }).vjp("ReciprocalBackward0", wrt(0, saves::out(), [](const Vjp& v) {
              return -v.grad() * (v.out() * v.out());
            }));
-const auto reciprocal_entry =
-    define_as<reciprocal_p>(reciprocal, "One over self.").inplace().out().samples(above_zero);
+const auto reciprocal_entry = define_as<reciprocal_p>(reciprocal, "One over self.")
+                                  .inplace_as_function()
+                                  .inplace()
+                                  .out()
+                                  .samples(above_zero);
 
 const Registered exp_p =
     elementwise<Types::floating, 1>("exp", [](auto x) FG_INLINED {
       return ir::exp(x);
     }).vjp("ExpBackward0", wrt(0, saves::out(), [](const Vjp& v) { return v.grad() * v.out(); }));
-const auto exp_entry =
-    define_as<exp_p>(entries::exp, "e to the power self.").inplace().out().samples(anywhere);
+const auto exp_entry = define_as<exp_p>(entries::exp, "e to the power self.")
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(anywhere);
 
 const Registered exp2_p = elementwise<Types::floating, 1>("exp2", [](auto x) FG_INLINED {
                             return ir::exp2(x);
                           }).vjp("Exp2Backward0", wrt(0, saves::out(), [](const Vjp& v) {
                                    return v.grad() * v.out() * kLn2;
                                  }));
-const auto exp2_entry =
-    define_as<exp2_p>(entries::exp2, "2 to the power self.").inplace().out().samples(anywhere);
+const auto exp2_entry = define_as<exp2_p>(entries::exp2, "2 to the power self.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples(anywhere);
 
 const Registered expm1_p = elementwise<Types::floating, 1>("expm1", [](auto x) FG_INLINED {
                              return ir::expm1(x);
@@ -70,6 +85,7 @@ const Registered expm1_p = elementwise<Types::floating, 1>("expm1", [](auto x) F
                                   }));
 const auto expm1_entry =
     define_as<expm1_p>(entries::expm1, "e to the power self, minus one: precise near zero.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples(anywhere);
@@ -78,8 +94,11 @@ const Registered log_p =
     elementwise<Types::floating, 1>("log", [](auto x) FG_INLINED {
       return ir::log(x);
     }).vjp("LogBackward0", wrt(0, saves::in(0), [](const Vjp& v) { return v.grad() / v.in(0); }));
-const auto log_entry =
-    define_as<log_p>(entries::log, "The natural logarithm.").inplace().out().samples(above_zero);
+const auto log_entry = define_as<log_p>(entries::log, "The natural logarithm.")
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(above_zero);
 
 const Registered log1p_p = elementwise<Types::floating, 1>("log1p", [](auto x) FG_INLINED {
                              return ir::log1p(x);
@@ -88,6 +107,7 @@ const Registered log1p_p = elementwise<Types::floating, 1>("log1p", [](auto x) F
                                   }));
 const auto log1p_entry =
     define_as<log1p_p>(entries::log1p, "The natural logarithm of 1 + self: precise near zero.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples(above_zero);
@@ -98,6 +118,7 @@ const Registered log2_p = elementwise<Types::floating, 1>("log2", [](auto x) FG_
                                    return v.grad() / (v.in(0) * kLn2);
                                  }));
 const auto log2_entry = define_as<log2_p>(entries::log2, "The logarithm to base 2.")
+                            .inplace_as_function()
                             .inplace()
                             .out()
                             .samples(above_zero);
@@ -108,6 +129,7 @@ const Registered log10_p = elementwise<Types::floating, 1>("log10", [](auto x) F
                                     return v.grad() / (v.in(0) * kLn10);
                                   }));
 const auto log10_entry = define_as<log10_p>(entries::log10, "The logarithm to base 10.")
+                             .inplace_as_function()
                              .inplace()
                              .out()
                              .samples(above_zero);
@@ -124,14 +146,18 @@ const Registered sigmoid_backward_p =
 const auto sigmoid_backward_entry =
     define_as<sigmoid_backward_p>(
         sigmoid_backward, "The gradient of sigmoid from that of its output, and the output.")
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({3}), sample({3}, 0.1, 0.9)}}}; });
 const Registered sigmoid_p = elementwise<Types::floating, 1>("sigmoid", [](auto x) FG_INLINED {
                                return ir::sigmoid(x);
                              }).vjp("SigmoidBackward0", wrt(0, saves::out(), [](const Vjp& v) {
                                       return sigmoid_backward(v.grad(), v.out());
                                     }));
-const auto sigmoid_entry =
-    define_as<sigmoid_p>(sigmoid, "1 / (1 + exp(-self)).").inplace().out().samples(anywhere);
+const auto sigmoid_entry = define_as<sigmoid_p>(sigmoid, "1 / (1 + exp(-self)).")
+                               .inplace_as_function()
+                               .inplace()
+                               .out()
+                               .samples(anywhere);
 
 struct Margin {
   OptFloat eps;
@@ -149,6 +175,7 @@ const Registered logit_p =
 const auto logit_entry =
     define_as<logit_p>(logit,
                        "log(self / (1 - self)), self first clamped to [eps, 1 - eps] if given.")
+        .inplace_as_function()
         .inplace()
         .out()
         .samples([] {

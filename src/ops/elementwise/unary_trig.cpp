@@ -31,16 +31,22 @@ const Registered sin_p = elementwise<Types::floating, 1>("sin", [](auto x) FG_IN
                          }).vjp("SinBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                   return v.grad() * cos(v.in(0));
                                 }));
-const auto sin_entry =
-    define_as<sin_p>(entries::sin, "The sine of radians.").inplace().out().samples(anywhere);
+const auto sin_entry = define_as<sin_p>(entries::sin, "The sine of radians.")
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(anywhere);
 
 const Registered cos_p = elementwise<Types::floating, 1>("cos", [](auto x) FG_INLINED {
                            return ir::cos(x);
                          }).vjp("CosBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                   return v.grad() * -sin(v.in(0));
                                 }));
-const auto cos_entry =
-    define_as<cos_p>(entries::cos, "The cosine of radians.").inplace().out().samples(anywhere);
+const auto cos_entry = define_as<cos_p>(entries::cos, "The cosine of radians.")
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(anywhere);
 
 const Registered tan_p = elementwise<Types::floating, 1>("tan", [](auto x) FG_INLINED {
                            return ir::tan(x);
@@ -48,6 +54,7 @@ const Registered tan_p = elementwise<Types::floating, 1>("tan", [](auto x) FG_IN
                                   return v.grad() * (1 + v.out() * v.out());
                                 }));
 const auto tan_entry = define_as<tan_p>(entries::tan, "The tangent of radians.")
+                           .inplace_as_function()
                            .inplace()
                            .out()
                            .samples(within_a_quarter);
@@ -58,6 +65,8 @@ const Registered asin_p = elementwise<Types::floating, 1>("asin", [](auto x) FG_
                                    return v.grad() * arc_slope(v.in(0));
                                  }));
 const auto asin_entry = define_as<asin_p>(entries::asin, "The angle whose sine is self.")
+                            .also_named({"arcsin", "arcsin_"})
+                            .inplace_as_function()
                             .inplace()
                             .out()
                             .samples(within_one);
@@ -68,6 +77,8 @@ const Registered acos_p = elementwise<Types::floating, 1>("acos", [](auto x) FG_
                                    return v.grad() * -arc_slope(v.in(0));
                                  }));
 const auto acos_entry = define_as<acos_p>(entries::acos, "The angle whose cosine is self.")
+                            .also_named({"arccos", "arccos_"})
+                            .inplace_as_function()
                             .inplace()
                             .out()
                             .samples(within_one);
@@ -78,6 +89,8 @@ const Registered atan_p = elementwise<Types::floating, 1>("atan", [](auto x) FG_
                                    return v.grad() / (v.in(0) * v.in(0) + 1);
                                  }));
 const auto atan_entry = define_as<atan_p>(entries::atan, "The angle whose tangent is self.")
+                            .also_named({"arctan", "arctan_"})
+                            .inplace_as_function()
                             .inplace()
                             .out()
                             .samples(anywhere);
@@ -87,48 +100,69 @@ const Registered sinh_p = elementwise<Types::floating, 1>("sinh", [](auto x) FG_
                           }).vjp("SinhBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() * cosh(v.in(0));
                                  }));
-const auto sinh_entry =
-    define_as<sinh_p>(entries::sinh, "The hyperbolic sine.").inplace().out().samples(anywhere);
+const auto sinh_entry = define_as<sinh_p>(entries::sinh, "The hyperbolic sine.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples(anywhere);
 
 const Registered cosh_p = elementwise<Types::floating, 1>("cosh", [](auto x) FG_INLINED {
                             return ir::cosh(x);
                           }).vjp("CoshBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                    return v.grad() * sinh(v.in(0));
                                  }));
-const auto cosh_entry =
-    define_as<cosh_p>(entries::cosh, "The hyperbolic cosine.").inplace().out().samples(anywhere);
+const auto cosh_entry = define_as<cosh_p>(entries::cosh, "The hyperbolic cosine.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples(anywhere);
 
 const Registered asinh_p = elementwise<Types::floating, 1>("asinh", [](auto x) FG_INLINED {
                              return ir::asinh(x);
                            }).vjp("AsinhBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                     return v.grad() * rsqrt(v.in(0) * v.in(0) + 1);
                                   }));
-const auto asinh_entry =
-    define_as<asinh_p>(entries::asinh, "The inverse of sinh.").inplace().out().samples(anywhere);
+const auto asinh_entry = define_as<asinh_p>(entries::asinh, "The inverse of sinh.")
+                             .also_named({"arcsinh", "arcsinh_"})
+                             .inplace_as_function()
+                             .inplace()
+                             .out()
+                             .samples(anywhere);
 
 const Registered acosh_p = elementwise<Types::floating, 1>("acosh", [](auto x) FG_INLINED {
                              return ir::acosh(x);
                            }).vjp("AcoshBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                     return v.grad() * rsqrt(v.in(0) * v.in(0) - 1);
                                   }));
-const auto acosh_entry =
-    define_as<acosh_p>(entries::acosh, "The inverse of cosh.").inplace().out().samples(above_one);
+const auto acosh_entry = define_as<acosh_p>(entries::acosh, "The inverse of cosh.")
+                             .also_named({"arccosh", "arccosh_"})
+                             .inplace_as_function()
+                             .inplace()
+                             .out()
+                             .samples(above_one);
 
 const Registered atanh_p = elementwise<Types::floating, 1>("atanh", [](auto x) FG_INLINED {
                              return ir::atanh(x);
                            }).vjp("AtanhBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                     return v.grad() / (1 - v.in(0) * v.in(0));
                                   }));
-const auto atanh_entry =
-    define_as<atanh_p>(entries::atanh, "The inverse of tanh.").inplace().out().samples(within_one);
+const auto atanh_entry = define_as<atanh_p>(entries::atanh, "The inverse of tanh.")
+                             .also_named({"arctanh", "arctanh_"})
+                             .inplace_as_function()
+                             .inplace()
+                             .out()
+                             .samples(within_one);
 
 const Registered erf_p = elementwise<Types::floating, 1>("erf", [](auto x) FG_INLINED {
                            return ir::erf(x);
                          }).vjp("ErfBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
                                   return v.grad() * bell(v.in(0));
                                 }));
-const auto erf_entry =
-    define_as<erf_p>(entries::erf, "The error function.").inplace().out().samples(anywhere);
+const auto erf_entry = define_as<erf_p>(entries::erf, "The error function.")
+                           .inplace_as_function()
+                           .inplace()
+                           .out()
+                           .samples(anywhere);
 
 const Registered erfc_p = elementwise<Types::floating, 1>("erfc", [](auto x) FG_INLINED {
                             return ir::erfc(x);
@@ -136,6 +170,7 @@ const Registered erfc_p = elementwise<Types::floating, 1>("erfc", [](auto x) FG_
                                    return v.grad() * -bell(v.in(0));
                                  }));
 const auto erfc_entry = define_as<erfc_p>(entries::erfc, "1 - erf(self), precise for large self.")
+                            .inplace_as_function()
                             .inplace()
                             .out()
                             .samples(anywhere);
@@ -150,14 +185,18 @@ const Registered tanh_backward_p =
 const auto tanh_backward_entry =
     define_as<tanh_backward_p>(tanh_backward,
                                "The gradient of tanh from that of its output, and the output.")
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({3}), sample({3}, -0.9, 0.9)}}}; });
 const Registered tanh_p = elementwise<Types::floating, 1>("tanh", [](auto x) FG_INLINED {
                             return ir::tanh(x);
                           }).vjp("TanhBackward0", wrt(0, saves::out(), [](const Vjp& v) {
                                    return tanh_backward(v.grad(), v.out());
                                  }));
-const auto tanh_entry =
-    define_as<tanh_p>(entries::tanh, "The hyperbolic tangent.").inplace().out().samples(anywhere);
+const auto tanh_entry = define_as<tanh_p>(entries::tanh, "The hyperbolic tangent.")
+                            .inplace_as_function()
+                            .inplace()
+                            .out()
+                            .samples(anywhere);
 
 }  // namespace
 

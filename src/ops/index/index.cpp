@@ -86,6 +86,7 @@ const auto index_entry =
              Positions at = positions(self.sizes(), indices);
              return take_rows(self, at.indices, {at.axes});
            })
+        .shown(Shown::nowhere)
         .vjp("IndexBackward0",
              wrt(0, saves::shape(0) | saves::in(1),
                  [](const Vjp& v) { return index_backward(v.grad(), v.sizes(0), v.list(1)); }))
@@ -98,6 +99,7 @@ const auto index_backward_entry =
                                    "index_backward");
              return put_rows({}, at.indices, grad, {{at.axes}, true, sizes});
            })
+        .shown(Shown::nowhere)
         .vjp("IndexPutImplBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Dims&) { return index(v.grad(), v.list(1)); }))
@@ -179,6 +181,7 @@ const auto index_put_entry =
              ops::MemoryOrder order(self);
              return order.given_back(contiguous(order.ordered(result)));
            })
+        .inplace_as_function()
         .vjp("IndexPutBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, bool accumulate) {

@@ -65,6 +65,7 @@ const auto embedding_backward_entry =
              return without_row(ops::put_rows({}, {at}, rows, {{0, false}, true, sizes}),
                                 padding_idx);
            })
+        .shown(Shown::nowhere)
         .vjp("EmbeddingDenseBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, Dim num_weights, int64_t padding_idx, bool scale_grad_by_freq) {

@@ -230,6 +230,7 @@ const auto gather_backward_entry =
              return scatter_p.with({axis, kernels::Combine::add, sizes}, Tensor(),
                                    as_positions(index, "gather_backward"), grad);
            })
+        .shown(Shown::nowhere)
         .vjp("ScatterAddBackward0", wrt(0, saves::in(1),
                                         [](const Vjp& v, const Dims&, int64_t dim) {
                                           return gather(v.grad(), dim, v.in(1));

@@ -96,6 +96,7 @@ const auto nonzero_numpy_entry =
              Tensor one_more = self.dim() == 0 ? unsqueeze(self, 0) : self;
              return unbind(nonzero(one_more), 1);
            })
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample_mask({3, 2})}}}; });
 const auto argwhere_entry =
     define(argwhere, "The indices of the elements that are not zero.", [](const Tensor& self) {
@@ -138,6 +139,7 @@ const auto one_hot_entry =
              sizes.push_back(classes);
              return scatter_value(zeros(sizes, kInt64), -1, unsqueeze(self, -1), Scalar(1));
            })
+        .shown(Shown::in_nn)
         .samples([] {
           return Samples{{{sample_indices({3}, 4)}}, {{sample_indices({2, 2}, 3), Scalar(5)}}};
         });
@@ -183,6 +185,7 @@ const auto put_entry =
                  ops::put_rows(reshape(self, {-1}), {at}, reshape(source, {-1}), {{0}, accumulate});
              return _unsafe_view(flat, self.sizes());
            })
+        .shown(Shown::as_method)
         .vjp("PutBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, bool accumulate) {
@@ -309,6 +312,7 @@ const auto masked_scatter_backward_entry =
              Tensor unused = slice(all, 0, used.sizes()[0]);
              return reshape(cat({used, unused}), sizes);
            })
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({3, 2}), sample_mask({3, 2}), Dims{6}}}}; });
 
 }  // namespace

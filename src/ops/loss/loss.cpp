@@ -96,6 +96,7 @@ const auto mse_loss_entry =
              check_reduction("mse_loss", reduction);
              return reduced(mse_p(self, target), reduction);
            })
+        .shown(Shown::in_nn)
         .vjp("MseLossBackward0",
              wrt(0, saves::in(0) | saves::in(1),
                  [](const Vjp& v, const std::string& reduction) {
@@ -113,6 +114,7 @@ const auto mse_loss_backward_entry =
               const std::string& reduction) {
              return mse_backward_p(spread(grad, reduction, self, target), self, target);
            })
+        .shown(Shown::nowhere)
         .vjp("MseLossBackwardBackward0",
              wrt(0, saves::in(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction) {
@@ -134,6 +136,7 @@ const auto l1_loss_entry =
              check_reduction("l1_loss", reduction);
              return reduced(abs(self - target), reduction);
            })
+        .shown(Shown::in_nn)
         .samples(reductions);
 
 // ---- square near zero, straight beyond `width`
@@ -201,6 +204,7 @@ const auto smooth_l1_loss_entry =
              if (!(beta >= 0)) fail("smooth_l1_loss: beta must not be negative, but is {}", beta);
              return reduced(bowl_p.with(smooth_l1_bowl(beta), self, target), reduction);
            })
+        .shown(Shown::in_nn)
         .vjp("SmoothL1LossBackward0",
              wrt(0, kBoth,
                  [](const Vjp& v, const std::string& reduction, double beta) {
@@ -219,6 +223,7 @@ const auto smooth_l1_loss_backward_entry =
              return bowl_backward_p.with(smooth_l1_bowl(beta),
                                          spread(grad, reduction, self, target), self, target);
            })
+        .shown(Shown::nowhere)
         .vjp("SmoothL1LossBackwardBackward0",
              wrt(0, saves::in(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction, double beta) {
@@ -241,6 +246,7 @@ const auto huber_loss_entry =
           if (!(delta > 0)) fail("huber_loss: delta must be positive, but is {}", delta);
           return reduced(bowl_p.with(huber_bowl(delta), self, target), reduction);
         })
+        .shown(Shown::in_nn)
         .vjp("HuberLossBackward0",
              wrt(0, kBoth,
                  [](const Vjp& v, const std::string& reduction, double delta) {
@@ -259,6 +265,7 @@ const auto huber_loss_backward_entry =
              return bowl_backward_p.with(huber_bowl(delta), spread(grad, reduction, self, target),
                                          self, target);
            })
+        .shown(Shown::nowhere)
         .vjp("HuberLossBackwardBackward0",
              wrt(0, saves::in(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction, double delta) {

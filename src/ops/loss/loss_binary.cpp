@@ -113,6 +113,7 @@ const Registered entropy_backward_p =
 const auto entropy_backward_entry =
     define_as<entropy_backward_p>(binary_cross_entropy_backward,
                                   "The gradient of the unreduced binary_cross_entropy.")
+        .shown(Shown::nowhere)
         .samples(
             [] { return Samples{{{sample({5}), sample({5}, 0.1, 0.9), sample({5}, 0.2, 0.8)}}}; });
 
@@ -140,6 +141,7 @@ const auto entropy_entry =
              Tensor fitting = fitted(target, self.sizes()), checked = probabilities(self);
              return reduced(weighted(entropy_p(checked, fitting), weight), reduction);
            })
+        .shown(Shown::as_function)
         .vjp("BinaryCrossEntropyBackward0",
              wrt(0, saves::in(0) | saves::in(1) | saves::in(2),
                  [](const Vjp& v, const std::string& reduction) {
@@ -204,6 +206,7 @@ const auto logits_entry =
                                                 : logits_p(self, target);
              return reduced(weighted(losses, weight), reduction);
            })
+        .shown(Shown::as_function)
         .vjp("BinaryCrossEntropyWithLogitsBackward0",
              wrt(0, saves::in(0) | saves::in(1) | saves::shape(1) | saves::in(2) | saves::in(3),
                  [](const Vjp& v, const std::string& reduction) {
@@ -247,6 +250,7 @@ const auto kl_div_entry =
              Tensor total = sum(losses);
              return self.dim() == 0 ? total : total / ops::number_of(self.dim_size(0));
            })
+        .shown(Shown::as_function)
         .samples([] {
           Samples all;
           for (const char* reduction : {"none", "mean", "sum", "batchmean"}) {

@@ -160,10 +160,12 @@ auto define_likelihood(Function<S> function, const char* documentation, const ch
 const auto nll_loss_entry =
     define_likelihood(nll_loss, "The negative log-probability of the target classes.",
                       "NllLossBackward0")
+        .shown(Shown::in_nn)
         .samples(classes);
 const auto nll_loss2d_entry =
     define_likelihood(nll_loss2d, "As nll_loss, for scores with further dimensions.",
                       "NllLoss2DBackward0")
+        .shown(Shown::nowhere)
         .samples([] { return Samples{{{sample({2, 3, 2}), sample_indices({2, 2}, 3)}}}; });
 using NllArguments =
     std::tuple<const Tensor&, const Tensor&, const Tensor&, int64_t, const std::string&>;
@@ -241,6 +243,7 @@ const auto cross_entropy_entry =
              }
              return entropy_of_classes(self, target, weight, ignored, reduction, smoothing);
            })
+        .shown(Shown::in_nn)
         .samples([] {
           Samples all = classes();
           all.push_back({{sample({4, 3}), sample_indices({4}, 3), sample({3}, 0.5, 2), Scalar(1),

@@ -155,6 +155,7 @@ const auto addmv_entry =
              check_self("addmv", self, mat);
              return addmm_p.with({beta, alpha}, self, mat, vec);
            })
+        .inplace_as_function()
         .vjp("AddmvBackward0", of_self, of_left, of_right)
         .inplace()
         .out()

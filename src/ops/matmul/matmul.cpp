@@ -126,6 +126,7 @@ const auto outer_entry = define(outer, "The outer product of two vectors.",
                                   ops::check_ranks("outer", self, 1, vec2, 1);
                                   return mul(reshape(self, {self.sizes()[0], 1}), vec2);
                                 })
+                             .also_named({"ger"})
                              .out()
                              .samples([] { return Samples{{{sample({2}), sample({3})}}}; });
 

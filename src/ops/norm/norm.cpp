@@ -68,6 +68,7 @@ const auto native_layer_norm_entry =
              auto [y, mean, rstd] = ops::normalize(input, dim, weight, bias, eps);
              return Three(y, mean, rstd);
            })
+        .shown(Shown::nowhere)
         .vjp("NativeLayerNormBackward0",
              wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::out(1) | saves::out(2),
                      [](const Vjp& v, const Dims& shape, double eps) {
@@ -148,6 +149,7 @@ const auto native_group_norm_entry =
              if (bias.defined()) y = y + g.spread(bias);
              return Three(to(reshape(y, input.sizes()), input.dtype()), mean, rstd);
            })
+        .shown(Shown::nowhere)
         .vjp("NativeGroupNormBackward0",
              wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::out(1) | saves::out(2),
                      [](const Vjp& v, int64_t group, double eps) {

@@ -120,6 +120,7 @@ const auto native_batch_norm_entry =
                                           per_channel(bias, input)),
                           mean, rstd);
            })
+        .shown(Shown::nowhere)
         .vjp("NativeBatchNormBackward0",
              wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::out(1) | saves::out(2),
                      [](const Vjp& v, bool training, double, double eps) {

@@ -264,6 +264,7 @@ const auto normalize_backward_entry =
               const Tensor& weight, const Dims& dim, double eps) {
              return normalize_backward_body(grad, input, mean, rstd, weight, dim, eps);
            })
+        .shown(Shown::nowhere)
         .vjp("NormalizeBackwardBackward0",
              wrt_all({0, 1, 4}, saves::in(0) | saves::in(1) | saves::in(4),
                      [](const Vjp& v, const Dims& dim, double eps) {

@@ -132,6 +132,7 @@ const auto softmax_backward_entry =
            [](const Tensor& grad, const Tensor& output, int64_t dim) {
              return softmax_gradient_p.with({dim}, grad, output);
            })
+        .shown(Shown::nowhere)
         .vjp(
             "SoftmaxBackwardDataBackward0",
             wrt(0, saves::in(1),
@@ -144,6 +145,7 @@ const auto log_softmax_backward_entry =
            [](const Tensor& grad, const Tensor& output, int64_t dim) {
              return log_softmax_gradient_p.with({dim}, grad, output);
            })
+        .shown(Shown::nowhere)
         .vjp("LogSoftmaxBackwardDataBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, int64_t dim) { return log_softmax_adjoint(v, dim); }),

@@ -304,6 +304,7 @@ const auto max_pool2d_with_indices_entry =
               const Dims& dilation, bool ceil_mode) {
              return largest("max_pool2d", self, {kernel, stride, padding, dilation, ceil_mode});
            })
+        .shown(Shown::in_nn)
         .samples(max_samples_2d);
 const auto max_pool2d_entry =
     define(max_pool2d, "The largest element of each window.",
@@ -312,6 +313,7 @@ const auto max_pool2d_entry =
              return std::get<0>(
                  largest("max_pool2d", self, {kernel, stride, padding, dilation, ceil_mode}));
            })
+        .shown(Shown::as_function)
         .samples(max_samples_2d);
 const auto max_pool1d_with_indices_entry =
     define(max_pool1d_with_indices, "The largest element of each window, and its index.",
@@ -320,6 +322,7 @@ const auto max_pool1d_with_indices_entry =
              return largest_flat("max_pool1d", self,
                                  {kernel, stride, padding, dilation, ceil_mode});
            })
+        .shown(Shown::in_nn)
         .samples(max_samples_1d);
 const auto max_pool1d_entry =
     define(max_pool1d, "The largest element of each window.",
@@ -328,6 +331,7 @@ const auto max_pool1d_entry =
              return std::get<0>(
                  largest_flat("max_pool1d", self, {kernel, stride, padding, dilation, ceil_mode}));
            })
+        .shown(Shown::as_function)
         .samples(max_samples_1d);
 
 Pair largest_adaptive(const char* who, const Tensor& self, const Dims& output_size) {
@@ -342,6 +346,7 @@ const auto adaptive_max_pool2d_entry =
            [](const Tensor& self, const Dims& output_size) {
              return largest_adaptive("adaptive_max_pool2d", self, output_size);
            })
+        .shown(Shown::in_nn)
         .samples([] { return Samples{{{sample({1, 2, 4, 5}), Dims{3, 2}}}}; });
 const auto adaptive_max_pool1d_entry =
     define(adaptive_max_pool1d, "The largest elements of windows that give the wanted size.",
@@ -351,6 +356,7 @@ const auto adaptive_max_pool1d_entry =
                  largest_adaptive(flat.who, flat.plane, flat.with(1, output_size));
              return {squeeze(values, -2), squeeze(indices, -2)};
            })
+        .shown(Shown::as_function)
         .samples([] { return Samples{{{sample({1, 2, 5}), Dims{3}}}}; });
 
 // ---- average
@@ -381,6 +387,7 @@ const auto avg_pool2d_entry =
                  "avg_pool2d", self,
                  {kernel, stride, padding, ceil_mode, count_include_pad, divisor_override});
            })
+        .shown(Shown::in_nn)
         .samples([] {
           Tensor x = sample({1, 2, 4, 5});
           return Samples{
@@ -400,6 +407,7 @@ const auto avg_pool1d_entry =
                                        flat.with(0, padding), ceil_mode, count_include_pad});
              return squeeze(result, -2);
            })
+        .shown(Shown::as_function)
         .samples([] {
           return Samples{{{sample({2, 5}), Dims{2}}},
                          {{sample({1, 2, 5}), Dims{3}, Dims{2}, Dims{1}, Scalar(true)}, "ceil"}};
@@ -418,6 +426,7 @@ const auto adaptive_avg_pool2d_entry =
            [](const Tensor& self, const Dims& output_size) {
              return averaged_adaptive("adaptive_avg_pool2d", self, output_size);
            })
+        .shown(Shown::in_nn)
         .samples([] {
           return Samples{{{sample({1, 2, 4, 5}), Dims{3, 2}}},
                          {{sample({2, 3, 3}), Dims{1}}, "mean"}};
@@ -428,6 +437,7 @@ const auto adaptive_avg_pool1d_entry =
              Flat flat("adaptive_avg_pool1d", self, output_size);
              return squeeze(averaged_adaptive(flat.who, flat.plane, flat.with(1, output_size)), -2);
            })
+        .shown(Shown::as_function)
         .samples([] { return Samples{{{sample({1, 2, 5}), Dims{3}}}}; });
 
 }  // namespace

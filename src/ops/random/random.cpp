@@ -63,6 +63,7 @@ const auto rand_like_entry =
              RandomParams params{self.sizes(), kind, Distribution::uniform, 0, 1, generator};
              return in_layout_of(self, draw(params, "rand_like"));
            })
+        .shown(Shown::as_function)
         .random()
         .samples([] { return Samples{{{sample({2, 3})}}}; });
 const auto randn_like_entry =
@@ -72,6 +73,7 @@ const auto randn_like_entry =
              RandomParams params{self.sizes(), kind, Distribution::normal, 0, 1, generator};
              return in_layout_of(self, draw(params, "randn_like"));
            })
+        .shown(Shown::as_function)
         .random()
         .samples([] { return Samples{{{sample({2, 3})}}}; });
 Tensor integers_like(const Tensor& self, int64_t low, int64_t high, const OptGenerator& generator,
@@ -85,6 +87,7 @@ const auto randint_like_entry =
            [](const Tensor& self, int64_t high, const OptGenerator& generator, OptDType dtype) {
              return integers_like(self, 0, high, generator, dtype);
            })
+        .shown(Shown::as_function)
         .random()
         .samples([] { return Samples{{{sample({2, 3}), Scalar(7)}}}; });
 const auto randint_like_low_entry =

@@ -98,6 +98,7 @@ const auto poisson_entry = define(poisson, "Counts of a Poisson process with the
                                     require_floating(self, "poisson");
                                     return poisson_p.with({self.dtype(), generator}, self);
                                   })
+                               .shown(Shown::as_function)
                                .vjp("PoissonBackward0", wrt(0, saves::nothing, no_gradient))
                                .random()
                                .samples([] { return Samples{{{sample({2, 3}, 0.5, 30)}}}; });
@@ -128,6 +129,7 @@ const auto normal_tensor_float_entry =
              require_floating(mean, "normal");
              return normal_p.with({mean.dtype(), generator}, mean, Tensor(std));
            })
+        .shown(Shown::as_function)
         .vjp("NormalBackward1", wrt(0, saves::nothing, no_gradient))
         .random()
         .out()

@@ -37,6 +37,7 @@ const auto uniform_entry =
              }
              return draw_like(self, Distribution::uniform, from, to, generator, "uniform_");
            })
+        .shown(Shown::nowhere)
         .vjp("UniformBackward0", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()
@@ -49,6 +50,7 @@ const auto normal_functional_entry =
              if (!(std >= 0)) fail("normal_: expects std >= 0, but found std {}", std);
              return draw_like(self, Distribution::normal, mean, std, generator, "normal_");
            })
+        .shown(Shown::nowhere)
         .vjp("NormalBackward0", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()
@@ -60,6 +62,7 @@ const auto log_normal_entry =
              if (!(std > 0)) fail("log_normal_: expects std > 0, but found std={}", std);
              return draw_like(self, Distribution::log_normal, mean, std, generator, "log_normal_");
            })
+        .shown(Shown::nowhere)
         .vjp("LogNormalBackward0", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()
@@ -70,6 +73,7 @@ const auto exponential_entry =
              if (!(lambd > 0)) fail("exponential_: expects lambd > 0, but found lambd={}", lambd);
              return draw_like(self, Distribution::exponential, lambd, 0, generator, "exponential_");
            })
+        .shown(Shown::nowhere)
         .vjp("ExponentialBackward0", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()
@@ -80,6 +84,7 @@ const auto cauchy_entry =
              if (!(sigma > 0)) fail("cauchy_: expects sigma > 0, but found sigma={}", sigma);
              return draw_like(self, Distribution::cauchy, median, sigma, generator, "cauchy_");
            })
+        .shown(Shown::nowhere)
         .vjp("CauchyBackward0", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()
@@ -90,6 +95,7 @@ const auto geometric_entry =
              if (!(p > 0 && p < 1)) fail("geometric_: expects p in (0, 1), but got p={}", p);
              return draw_like(self, Distribution::geometric, p, 0, generator, "geometric_");
            })
+        .shown(Shown::nowhere)
         .vjp("GeometricBackward0", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()
@@ -101,6 +107,7 @@ const auto random_entry =
            [](const Tensor& self, const OptGenerator& generator) {
              return draw_integers(self.sizes(), self.dtype(), 0, {}, generator, "random_");
            })
+        .shown(Shown::nowhere)
         .vjp("RandomBackward2", wrt(0, saves::nothing, no_gradient))
         .random()
         .inplace()

@@ -101,12 +101,15 @@ struct Cat : StandsFor<cat_p> {
   }
 };
 const auto cat_entry =
-    define_as<cat_p>(cat, "Joins tensors along a dimension.", Cat()).out().samples([] {
-      return Samples{
-          {{Tensors{sample({2, 3}), sample({1, 3})}, Scalar(0)}},
-          {{Tensors{sample({2, 1}), sample({2, 2}), sample({2, 0})}, Scalar(-1)}, "columns"},
-          {{Tensors{sample({2}), sample({0})}}, "empty vector"}};
-    });
+    define_as<cat_p>(cat, "Joins tensors along a dimension.", Cat())
+        .also_named({"concat", "concatenate"})
+        .out()
+        .samples([] {
+          return Samples{
+              {{Tensors{sample({2, 3}), sample({1, 3})}, Scalar(0)}},
+              {{Tensors{sample({2, 1}), sample({2, 2}), sample({2, 0})}, Scalar(-1)}, "columns"},
+              {{Tensors{sample({2}), sample({0})}}, "empty vector"}};
+        });
 
 const auto stack_entry =
     define(stack, "Joins tensors of one shape along a new dimension.",
@@ -167,6 +170,7 @@ const auto vstack_entry =
              }
              return cat(parts, 0);
            })
+        .also_named({"row_stack"})
         .samples([] { return Samples{{{Tensors{sample({2, 3}), sample({3})}}}}; });
 
 }  // namespace

@@ -55,6 +55,7 @@ const auto repeat_entry =
              all = all.is_contiguous() ? clone(all) : contiguous(all);
              return _unsafe_view(all, result);
            })
+        .shown(Shown::as_method)
         .vjp("RepeatBackward0", wrt(0, saves::shape(0),
                                     [](const Vjp& v, const Dims& repeats) {
                                       if (repeats.empty()) return v.grad();

@@ -105,6 +105,7 @@ const auto diagonal_copy_entry =
            [](const Tensor& self, int64_t offset, int64_t dim1, int64_t dim2) {
              return clone(diagonal(self, offset, dim1, dim2));
            })
+        .shown(Shown::as_function)
         .vjp("DiagonalBackward0_copy",
              wrt(0, saves::shape(0),
                  [](const Vjp& v, int64_t offset, int64_t dim1, int64_t dim2) {

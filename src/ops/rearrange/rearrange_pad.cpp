@@ -93,6 +93,7 @@ struct ConstantPadBody : StandsFor<constant_pad_p> {
 };
 const auto constant_pad_entry =
     define(constant_pad_nd, "Pads dimensions, the last first, with one value.", ConstantPadBody{})
+        .shown(Shown::as_function)
         .stands_for(constant_pad_p)
         .samples([] {
           return Samples{{{sample({2, 3}), Dims{1, 2}, Scalar(1.5)}},
@@ -190,6 +191,7 @@ const auto pad_entry =
              }
              return pad_by_mode(self, pad, along);
            })
+        .shown(Shown::in_nn)
         .samples([] {
           auto mode = [](const char* name) { return std::string(name); };
           return Samples{{{sample({2, 3}), Dims{1, 1}}},

@@ -129,6 +129,7 @@ const auto clamp_backward_entry =
            [](const Tensor& grad, const Tensor& self, const OptScalar& min, const OptScalar& max) {
              return clamp_backward_p.with({min, max}, grad, self);
            })
+        .shown(Shown::nowhere)
         .vjp("ClampBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const OptScalar& min, const OptScalar& max) {
@@ -216,6 +217,8 @@ const auto clamp_entry =
              if (min.defined()) result = maximum_p(result, min);
              return max.defined() ? minimum_p(result, max) : result;
            })
+        .also_named({"clip", "clip_"})
+        .inplace_as_function()
         .vjp(
             "ClampBackward0",
             wrt(0, saves::in(0) | saves::in(1) | saves::in(2),
@@ -244,6 +247,7 @@ const auto clamp_entry =
 const auto clamp_min_entry =
     define(clamp_min, "Self with what is below min set to it.",
            [](const Tensor& self, const Tensor& min) { return maximum_p(self, min); })
+        .inplace_as_function()
         .vjp("ClampMinBackward1",
              wrt(0, saves::in(0) | saves::in(1),
                  [](const Vjp& v) { return where(v.in(0) >= v.in(1), v.grad(), 0); }),
@@ -255,6 +259,7 @@ const auto clamp_min_entry =
 const auto clamp_max_entry =
     define(clamp_max, "Self with what is above max set to it.",
            [](const Tensor& self, const Tensor& max) { return minimum_p(self, max); })
+        .inplace_as_function()
         .vjp("ClampMaxBackward1",
              wrt(0, saves::in(0) | saves::in(1),
                  [](const Vjp& v) { return where(v.in(0) <= v.in(1), v.grad(), 0); }),

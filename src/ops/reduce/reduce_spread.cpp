@@ -140,6 +140,7 @@ const auto var_mean_entry =
           auto [result, mean] = moments(self, dim, correction_of(correction), keepdim, "var_mean");
           return std::tuple(to(result, self.dtype()), to(mean, self.dtype()));
         })
+        .shown(Shown::as_function)
         .vjp("VarMeanBackward0",
              wrt(0, saves::in(0),
                  [](const Vjp& v, const OptDims& dim, const OptScalar& correction, bool keepdim) {
@@ -172,6 +173,7 @@ const auto std_mean_entry =
                  moments(self, dim, correction_of(correction), keepdim, "std_mean");
              return std::tuple(to(result.sqrt(), self.dtype()), to(mean, self.dtype()));
            })
+        .shown(Shown::as_function)
         .vjp("StdMeanBackward0",
              wrt(0, saves::in(0) | saves::out(0),
                  [](const Vjp& v, const OptDims& dim, const OptScalar& correction, bool keepdim) {
@@ -263,6 +265,7 @@ const auto vector_norm_entry =
              check_norm(self, p, dim, result);
              return to(norm_of(to(self, wide(result)), p, dim, keepdim), result);
            })
+        .shown(Shown::as_function)
         .vjp("LinalgVectorNormBackward0",
              wrt(0, saves::in(0) | saves::out(),
                  [](const Vjp& v, const Scalar& ord, const OptDims& dim, bool keepdim, OptDType) {

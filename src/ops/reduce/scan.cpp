@@ -238,6 +238,7 @@ const auto recurrence_entry =
              }
              return recurrence_p.with({dim, reverse}, a, b);
            })
+        .shown(Shown::nowhere)
         .vjp("LinearRecurrenceBackward0", wrt_all({0, 1}, saves::in(0) | saves::out(),
                                                   [](const Vjp& v, int64_t dim, bool reverse) {
                                                     return recurrence_gradients(v, dim, reverse);

@@ -87,9 +87,11 @@ const Registered slice_backward_p =
                return slice(v.grad(), p.dim, p.start, p.end, p.step);
              }));
 const auto slice_backward_entry =
-    define_as<slice_backward_p>(slice_backward, "The gradient of slice.").samples([] {
-      return Samples{{{sample({2}), Dims{5}, Scalar(0), Scalar(1), Scalar(5), Scalar(2)}}};
-    });
+    define_as<slice_backward_p>(slice_backward, "The gradient of slice.")
+        .shown(Shown::nowhere)
+        .samples([] {
+          return Samples{{{sample({2}), Dims{5}, Scalar(0), Scalar(1), Scalar(5), Scalar(2)}}};
+        });
 
 struct SelectBackwardParams {
   Dims input_sizes;
@@ -118,9 +120,9 @@ const Registered select_backward_p =
                return select(v.grad(), p.dim, p.index);
              }));
 const auto select_backward_entry =
-    define_as<select_backward_p>(select_backward, "The gradient of select.").samples([] {
-      return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(-1)}}};
-    });
+    define_as<select_backward_p>(select_backward, "The gradient of select.")
+        .shown(Shown::nowhere)
+        .samples([] { return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(-1)}}}; });
 
 struct DiagonalBackwardParams {
   Dims input_sizes;
@@ -154,9 +156,10 @@ const Registered diagonal_backward_p =
                return diagonal(v.grad(), p.offset, p.dim1, p.dim2);
              }));
 const auto diagonal_backward_entry =
-    define_as<diagonal_backward_p>(diagonal_backward, "The gradient of diagonal.").samples([] {
-      return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(0), Scalar(1)}}};
-    });
+    define_as<diagonal_backward_p>(diagonal_backward, "The gradient of diagonal.")
+        .shown(Shown::nowhere)
+        .samples(
+            [] { return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(0), Scalar(1)}}}; });
 
 // ---- as_strided: views may overlap, and so may the input
 
@@ -230,9 +233,10 @@ const Registered unfold_backward_p =
                return unfold(v.grad(), p.dim, p.size, p.step);
              }));
 const auto unfold_backward_entry =
-    define_as<unfold_backward_p>(unfold_backward, "The gradient of unfold.").samples([] {
-      return Samples{{{sample({3, 3}), Dims{5}, Scalar(0), Scalar(3), Scalar(1)}}};
-    });
+    define_as<unfold_backward_p>(unfold_backward, "The gradient of unfold.")
+        .shown(Shown::nowhere)
+        .samples(
+            [] { return Samples{{{sample({3, 3}), Dims{5}, Scalar(0), Scalar(3), Scalar(1)}}}; });
 
 // The memory that an input and its view have together.
 struct Stretch {
@@ -305,6 +309,7 @@ const Registered as_strided_backward_p =
              }));
 const auto as_strided_backward_entry =
     define_as<as_strided_backward_p>(as_strided_backward, "The gradient of as_strided.")
+        .shown(Shown::nowhere)
         .samples([] {
           return Samples{
               {{sample({3, 2}), Dims{4}, Dims{1}, Scalar(0), Dims{3, 2}, Dims{1, 1}, Scalar(0)}}};

@@ -103,18 +103,24 @@ const auto t_entry =
         .samples([] { return Samples{{{sample({2, 3})}}, {{sample({2})}, "vector"}}; });
 
 const auto numpy_t_entry =
-    define(numpy_T, "The dimensions in reverse order.", [](const Tensor& self) {
-      Dims dims;
-      for (int64_t i = self.dim(); i-- > 0;) dims.push_back(i);
-      return permute(self, dims);
-    }).samples([] { return Samples{{{sample({2, 3})}}, {{sample({2, 3, 4})}, "3-d"}}; });
+    define(numpy_T, "The dimensions in reverse order.",
+           [](const Tensor& self) {
+             Dims dims;
+             for (int64_t i = self.dim(); i-- > 0;) dims.push_back(i);
+             return permute(self, dims);
+           })
+        .shown(Shown::nowhere)
+        .samples([] { return Samples{{{sample({2, 3})}}, {{sample({2, 3, 4})}, "3-d"}}; });
 const auto mt_entry =
-    define(mT, "The transpose of the last two dimensions.", [](const Tensor& self) {
-      if (self.dim() < 2) {
-        fail("mT: expects at least 2 dimensions, but self has sizes {}", text(self.sizes()));
-      }
-      return transpose(self, -2, -1);
-    }).samples([] { return Samples{{{sample({2, 3})}}, {{sample({2, 3, 4})}, "batch"}}; });
+    define(mT, "The transpose of the last two dimensions.",
+           [](const Tensor& self) {
+             if (self.dim() < 2) {
+               fail("mT: expects at least 2 dimensions, but self has sizes {}", text(self.sizes()));
+             }
+             return transpose(self, -2, -1);
+           })
+        .shown(Shown::as_method)
+        .samples([] { return Samples{{{sample({2, 3})}}, {{sample({2, 3, 4})}, "batch"}}; });
 
 // ---- movedim
 

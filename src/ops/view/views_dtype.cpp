@@ -71,6 +71,7 @@ const auto view_dtype_entry =
              }
              return view_dtype_p.with({dtype}, self);
            })
+        .shown(Shown::as_method)
         .stands_for(view_dtype_p)
         .samples([] {
           return Samples{{{sample({2, 3}), kInt64}, "", false},

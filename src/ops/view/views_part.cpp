@@ -100,10 +100,12 @@ const Registered slice_p =
              return slice_backward(v.grad(), v.sizes(0), p.dim, p.start, p.end, p.step);
            }));
 const auto slice_entry =
-    define_as<slice_p>(slice, "Elements start to end of one dimension, every step-th.").samples([] {
-      return Samples{{{sample({2, 3}), Scalar(1), Scalar(1), Scalar(3)}},
-                     {{sample({5}), Scalar(0), Value(), Value(), Scalar(2)}, "step"}};
-    });
+    define_as<slice_p>(slice, "Elements start to end of one dimension, every step-th.")
+        .shown(Shown::nowhere)
+        .samples([] {
+          return Samples{{{sample({2, 3}), Scalar(1), Scalar(1), Scalar(3)}},
+                         {{sample({5}), Scalar(0), Value(), Value(), Scalar(2)}, "step"}};
+        });
 
 // ---- as_strided
 
@@ -234,6 +236,7 @@ const Registered unfold_p =
            }));
 const auto unfold_entry =
     define_as<unfold_p>(unfold, "Windows of `size` elements, every `step`, as a last dimension.")
+        .shown(Shown::as_method)
         .samples([] {
           return Samples{{{sample({5}), Scalar(0), Scalar(3), Scalar(1)}},
                          {{sample({2, 6}), Scalar(1), Scalar(2), Scalar(3)}, "gaps"},
@@ -251,9 +254,10 @@ const auto alias_entry = define_as<alias_p>(alias_of, "A view of everything.").s
   return Samples{{{sample({2, 3})}}};
 });
 const auto detach_entry =
-    define(detach, "The same memory without history.", [](const Tensor& self) {
-      return self.detach();
-    }).samples([] { return Samples{{{sample({2, 3})}, "no gradient", false, false}}; });
+    define(detach, "The same memory without history.",
+           [](const Tensor& self) { return self.detach(); })
+        .shown(Shown::as_method)
+        .samples([] { return Samples{{{sample({2, 3})}, "no gradient", false, false}}; });
 
 }  // namespace
 

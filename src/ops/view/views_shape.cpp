@@ -108,6 +108,7 @@ const auto view_entry =
 const auto view_as_entry =
     define(view_as, "The same elements under the sizes of other.",
            [](const Tensor& self, const Tensor& other) { return view(self, other.sizes()); })
+        .shown(Shown::as_method)
         .samples([] { return Samples{{{sample({2, 3}), sample({3, 2})}}}; });
 
 // ---- reshape: a view where possible
@@ -129,6 +130,7 @@ const Registered unsafe_view_p =
         .vjp("UnsafeViewBackward0", wrt(0, saves::shape(0), view_gradient));
 const auto unsafe_view_entry =
     define_as<unsafe_view_p>(_unsafe_view, "As view, of a tensor that nothing else will use.")
+        .shown(Shown::as_function)
         .samples([] { return Samples{{{sample({2, 3}), Dims{3, -1}}}}; });
 
 // What reshape records where the input is not contiguous.
@@ -156,6 +158,7 @@ const auto reshape_entry =
 const auto reshape_as_entry =
     define(reshape_as, "As view_as where possible, else a copy with the sizes of other.",
            [](const Tensor& self, const Tensor& other) { return reshape(self, other.sizes()); })
+        .shown(Shown::as_method)
         .samples([] { return Samples{{{sample({2, 3}), sample({3, 2})}}}; });
 
 const auto flatten_entry =
@@ -330,13 +333,15 @@ const Registered expand_p =
       }
     }).vjp("ExpandBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 const auto expand_entry =
-    define_as<expand_p>(expand, "Dimensions of size one repeated without a copy.").samples([] {
-      return Samples{{{sample({2, 1}), Dims{2, 3}}}, {{sample({2}), Dims{3, -1}}}};
-    });
+    define_as<expand_p>(expand, "Dimensions of size one repeated without a copy.")
+        .shown(Shown::as_method)
+        .samples(
+            [] { return Samples{{{sample({2, 1}), Dims{2, 3}}}, {{sample({2}), Dims{3, -1}}}}; });
 
 const auto expand_as_entry =
     define(expand_as, "Expanded to the sizes of other.",
            [](const Tensor& self, const Tensor& other) { return expand(self, other.sizes()); })
+        .shown(Shown::as_method)
         .samples([] { return Samples{{{sample({2, 1}), sample({2, 3})}}}; });
 
 }  // namespace

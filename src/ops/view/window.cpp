@@ -90,6 +90,7 @@ const Registered restride_p =
                     [](Operands inputs, const RestrideParams&, Tensor* out) {
                       kernels::copy_elements(out[0], *inputs[0]);
                     }>("restride", Kind::elementwise, "t")
+        .copying()
         .requiring<require_restride>()
         .vjp("RestrideBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 Tensor laid_out_as(const Tensor& grad, const Tensor& self) {

@@ -90,10 +90,10 @@ std::string graph_of(const FunctionInfo& info, const Sample& sample) {
     return tensors_of(info.call(info, replace_tensors(sample.arguments, in)));
   };
   try {
-    compiler::KernelOptions options;
+    compiler::ProgramOptions options;
     options.forward = compiler::backend_named("interpreter");
     compiler::Version version(function, inputs, capture::TraceOptions{}, options);
-    return version.kernel().forward_graph(false).text();
+    return version.programs().forward_graph(false).text();
   } catch (const Error&) {  // is not captured
     return "";
   }

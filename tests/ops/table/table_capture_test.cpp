@@ -76,7 +76,7 @@ void expect_same(const Tensors& captured, const Tensors& eager, const char* what
   }
 }
 
-void compare(const FunctionInfo& info, const compiler::KernelOptions& options) {
+void compare(const FunctionInfo& info, const compiler::ProgramOptions& options) {
   if (is_uninitialised(info)) return;
   each_sample(info, [&](const Sample& sample) {
     Tensors given = inputs_of(info, sample);
@@ -87,7 +87,7 @@ void compare(const FunctionInfo& info, const compiler::KernelOptions& options) {
     Callee captured = [&](const Tensors& in) {
       if (!version) {
         version = std::make_unique<compiler::Version>(eager, in, capture::TraceOptions{}, options);
-        const ir::Graph& graph = version->kernel().forward_graph(false);
+        const ir::Graph& graph = version->programs().forward_graph(false);
         EXPECT_EQ(ir::parse_graph(graph.text()).text(), graph.text());
       }
       return version->call(in);

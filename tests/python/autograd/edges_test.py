@@ -9,7 +9,7 @@ def ones(*sizes):
     return fg.ones(*(sizes or (3,)), requires_grad=True)
 
 
-def test_the_edge_of_a_tensor_is_its_node_and_output_D12_D13():
+def test_the_edge_of_a_tensor_is_its_node_and_output():
     x = ones()
     a, b = x.split(2)
     edge = get_gradient_edge(b)
@@ -18,7 +18,7 @@ def test_the_edge_of_a_tensor_is_its_node_and_output_D12_D13():
     assert a.output_nr == 0
 
 
-def test_the_edge_of_a_leaf_is_its_accumulator_even_without_grad_mode_D13():
+def test_the_edge_of_a_leaf_is_its_accumulator_even_without_grad_mode():
     x = ones()
     with fg.no_grad():
         edge = get_gradient_edge(x)
@@ -26,12 +26,12 @@ def test_the_edge_of_a_leaf_is_its_accumulator_even_without_grad_mode_D13():
     assert edge.node is x.exp().grad_fn.next_functions[0][0]
 
 
-def test_the_edge_of_a_tensor_without_grad_is_refused_D13():
+def test_the_edge_of_a_tensor_without_grad_is_refused():
     with pytest.raises(RuntimeError, match="require"):
         get_gradient_edge(fg.ones(3))
 
 
-def test_edges_are_inputs_and_outputs_of_grad_D14():
+def test_edges_are_inputs_and_outputs_of_grad():
     x = ones()
     y = x * 2
     z = (y * 3).sum()
@@ -43,44 +43,44 @@ def test_edges_are_inputs_and_outputs_of_grad_D14():
     assert c.tolist() == [2, 2, 2]
 
 
-def test_edges_are_inputs_and_outputs_of_backward_D14():
+def test_edges_are_inputs_and_outputs_of_backward():
     x, w = ones(), ones()
     z = (x * 2 * w).sum()
     fg.autograd.backward(get_gradient_edge(z), inputs=[get_gradient_edge(x)])
     assert x.grad.tolist() == [2, 2, 2] and w.grad is None
 
 
-def test_an_edge_keeps_the_graph_alive_D12_D14():
+def test_an_edge_keeps_the_graph_alive():
     x = ones()
     edge = get_gradient_edge((x * 2).sum())
     (grad,) = fg.autograd.grad(edge, x)
     assert grad.tolist() == [2, 2, 2]
 
 
-def test_a_scalar_edge_needs_no_gradient_and_others_do_D14():
+def test_a_scalar_edge_needs_no_gradient_and_others_do():
     x = ones()
     y = x * 2
     with pytest.raises(RuntimeError, match="scalar"):
         fg.autograd.grad(get_gradient_edge(y), x)
 
 
-def test_materialised_gradients_of_an_edge_are_refused_D14():
+def test_materialised_gradients_of_an_edge_are_refused():
     x, w = ones(), ones()
     with pytest.raises(RuntimeError):
         fg.autograd.grad(x.sum(), [get_gradient_edge(w)], materialize_grads=True)
 
 
-def test_a_wrong_point_is_a_type_error_D14():
+def test_a_wrong_point_is_a_type_error():
     x = ones()
     for wrong in (3, "text", [3]):
-        with pytest.raises((TypeError, RuntimeError, AttributeError)):
+        with pytest.raises(TypeError, match="expected Tensors|not iterable"):
             fg.autograd.grad(x.sum(), wrong)
-        with pytest.raises((TypeError, RuntimeError, AttributeError)):
+        with pytest.raises(TypeError, match="expected Tensors|not iterable"):
             fg.autograd.grad(wrong, x)
 
 
 @pytest.mark.parametrize("number", [1, 5, 10**6, -1])
-def test_an_output_number_that_the_node_has_not_is_refused_D14(number, run_program):
+def test_an_output_number_that_the_node_has_not_is_refused(number, run_program):
     # In a process of its own: reading beyond a node's outputs may bring the interpreter down.
     run_program(f"""
         import foregrad as fg
@@ -98,7 +98,7 @@ def test_an_output_number_that_the_node_has_not_is_refused_D14(number, run_progr
     """)
 
 
-def test_increment_version_marks_tensors_as_modified_D15():
+def test_increment_version_marks_tensors_as_modified():
     a, b = fg.ones(3), fg.ones(3)
     increment_version(a)
     increment_version([a, b])
@@ -106,7 +106,7 @@ def test_increment_version_marks_tensors_as_modified_D15():
     assert (a._version, b._version) == (3, 2)
 
 
-def test_increment_version_makes_saved_values_stale_D15():
+def test_increment_version_makes_saved_values_stale():
     x = ones()
     y = x * x
     increment_version(x)
@@ -115,12 +115,12 @@ def test_increment_version_makes_saved_values_stale_D15():
 
 
 @pytest.mark.parametrize("wrong", [3, None, [3], ["text"]])
-def test_increment_version_wants_tensors_D15(wrong):
-    with pytest.raises((TypeError, RuntimeError, AttributeError)):
+def test_increment_version_wants_tensors(wrong):
+    with pytest.raises(TypeError, match="not iterable|_increment_version"):
         increment_version(wrong)
 
 
-def test_increment_version_skips_inference_tensors_D15():
+def test_increment_version_skips_inference_tensors():
     with fg.inference_mode():
         a = fg.ones(3)
     increment_version(a)

@@ -37,7 +37,7 @@ def the_output(x, y):
     return y
 
 
-def test_saved_tensors_are_the_very_objects_C16():
+def test_saved_tensors_are_the_very_objects():
     x = ones()
     y = saving(the_input, None)
     y = y.apply(x)
@@ -46,12 +46,12 @@ def test_saved_tensors_are_the_very_objects_C16():
     assert saved[0] is x and saved[1] is None
 
 
-def test_saving_nothing_gives_an_empty_tuple_C16():
+def test_saving_nothing_gives_an_empty_tuple():
     assert saving().apply(ones()).grad_fn.saved_tensors == ()
     assert function(lambda ctx, x: x * 2).apply(ones()).grad_fn.saved_tensors == ()
 
 
-def test_saving_twice_keeps_the_last_C16():
+def test_saving_twice_keeps_the_last():
     def forward(ctx, x):
         ctx.save_for_backward(x, x)
         ctx.save_for_backward(x)
@@ -61,13 +61,13 @@ def test_saving_twice_keeps_the_last_C16():
 
 
 @pytest.mark.parametrize("wrong, named", [(3, "int"), ("text", "str"), ([1], "list")])
-def test_saving_what_is_no_tensor_is_a_type_error_C16(wrong, named):
+def test_saving_what_is_no_tensor_is_a_type_error(wrong, named):
     with pytest.raises(TypeError, match=named):
         saving(the_input, wrong).apply(ones())
     saving(the_input, wrong).apply(fg.ones(3))
 
 
-def test_saved_outputs_carry_the_node_of_the_call_C17():
+def test_saved_outputs_carry_the_node_of_the_call():
     y = saving(the_output).apply(ones())
     node = y.grad_fn
     (saved,) = node.saved_tensors
@@ -75,7 +75,7 @@ def test_saved_outputs_carry_the_node_of_the_call_C17():
     assert saved.requires_grad and saved.data_ptr() == y.data_ptr()
 
 
-def test_a_saved_output_makes_no_cycle_C18():
+def test_a_saved_output_makes_no_cycle():
     gc.disable()
     try:
         y = saving(the_output).apply(ones())
@@ -104,13 +104,13 @@ def returning_its_input(save):
     return Same
 
 
-def test_saving_an_input_returned_as_it_is_is_refused_with_setup_context_C19():
+def test_saving_an_input_returned_as_it_is_is_refused_with_setup_context():
     with pytest.raises(RuntimeError, match="view"):
         returning_its_input(save=True).apply(ones())
     returning_its_input(save=False).apply(ones())
 
 
-def test_saving_an_input_returned_as_it_is_is_allowed_without_setup_context_C19():
+def test_saving_an_input_returned_as_it_is_is_allowed_without_setup_context():
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return x
@@ -120,7 +120,7 @@ def test_saving_an_input_returned_as_it_is_is_allowed_without_setup_context_C19(
     assert x.grad.tolist() == [1, 1, 1]
 
 
-def test_saved_tensors_after_they_were_freed_is_the_second_backward_error_C20():
+def test_saved_tensors_after_they_were_freed_is_the_second_backward_error():
     y = saving(the_input).apply(ones())
     node = y.grad_fn
     y.sum().backward()
@@ -130,7 +130,7 @@ def test_saved_tensors_after_they_were_freed_is_the_second_backward_error_C20():
         node._raw_saved_tensors
 
 
-def test_second_backward_through_what_reads_saved_tensors_is_refused_C20():
+def test_second_backward_through_what_reads_saved_tensors_is_refused():
     def backward(ctx, grad):
         return grad * ctx.saved_tensors[0]
 
@@ -144,13 +144,13 @@ def test_second_backward_through_what_reads_saved_tensors_is_refused_C20():
         y.backward()
 
 
-def test_retained_graphs_keep_saved_tensors_C20():
+def test_retained_graphs_keep_saved_tensors():
     y = saving(the_input).apply(ones())
     y.sum().backward(retain_graph=True)
     assert len(y.grad_fn.saved_tensors) == 1
 
 
-def test_saved_tensors_may_be_cleared_on_first_access_C21():
+def test_saved_tensors_may_be_cleared_on_first_access():
     seen = []
 
     def backward(ctx, grad):
@@ -168,13 +168,13 @@ def test_saved_tensors_may_be_cleared_on_first_access_C21():
     assert seen == [1]
 
 
-def test_the_flag_that_clears_saved_tensors_must_be_a_bool_C21():
+def test_the_flag_that_clears_saved_tensors_must_be_a_bool():
     def forward(ctx, x):
         ctx.save_for_backward(x)
         return x * 2
 
     made = function(forward, lambda ctx, g: ctx.saved_tensors[0], clear_saved_tensors_on_access=1)
-    with pytest.raises((TypeError, RuntimeError), match="bool"):
+    with pytest.raises(TypeError, match="must be a bool, not int"):
         made.apply(ones()).sum().backward()
 
 
@@ -182,7 +182,7 @@ def boxed(backward, **attributes):
     return function(lambda ctx, x: (x * 2, x * 3), backward, boxed_grads_call=True, **attributes)
 
 
-def test_boxed_gradients_arrive_in_one_list_C22():
+def test_boxed_gradients_arrive_in_one_list():
     seen = []
 
     def backward(ctx, grads):
@@ -196,7 +196,7 @@ def test_boxed_gradients_arrive_in_one_list_C22():
     assert x.grad.tolist() == [1, 1, 1]
 
 
-def test_the_boxed_list_holds_the_only_reference_C22():
+def test_the_boxed_list_holds_the_only_reference():
     freed = []
 
     def backward(ctx, grads):
@@ -210,7 +210,7 @@ def test_the_boxed_list_holds_the_only_reference_C22():
     assert freed == [True]
 
 
-def test_calling_a_boxed_node_boxes_too_C22():
+def test_calling_a_boxed_node_boxes_too():
     seen = []
 
     def backward(ctx, grads):
@@ -222,13 +222,13 @@ def test_calling_a_boxed_node_boxes_too_C22():
     assert type(seen[0]) is list and len(seen[0]) == 2
 
 
-def test_the_flag_that_boxes_must_be_a_bool_C22():
+def test_the_flag_that_boxes_must_be_a_bool():
     made = function(lambda ctx, x: x * 2, boxed_grads_call="yes")
-    with pytest.raises((TypeError, RuntimeError), match="bool"):
+    with pytest.raises(TypeError, match="must be a bool, not str"):
         made.apply(ones()).sum().backward()
 
 
-def test_saved_tensors_may_be_released_early_unless_the_graph_is_kept_C23():
+def test_saved_tensors_may_be_released_early_unless_the_graph_is_kept():
     seen = []
 
     def backward(ctx, grad):
@@ -250,13 +250,13 @@ def test_saved_tensors_may_be_released_early_unless_the_graph_is_kept_C23():
     assert seen == [1, "freed"]
 
 
-def test_saved_variables_works_and_warns_C24():
+def test_saved_variables_works_and_warns():
     node = saving(the_input).apply(ones()).grad_fn
     with pytest.warns(DeprecationWarning, match="saved_tensors"):
         assert len(node.saved_variables) == 1
 
 
-def test_needs_input_grad_says_what_required_grad_at_the_call_C32():
+def test_needs_input_grad_says_what_required_grad_at_the_call():
     seen = []
 
     def forward(ctx, *inputs):
@@ -272,15 +272,27 @@ def test_needs_input_grad_says_what_required_grad_at_the_call_C32():
     assert seen == [(True, False, False)] * 2
 
 
-def test_needs_input_grad_can_be_set_C32():
+def test_needs_input_grad_does_not_depend_on_the_inputs_of_a_backward():
+    seen = []
+
+    def backward(ctx, grad):
+        seen.append(ctx.needs_input_grad)
+        return grad, grad
+
+    a, b = ones(), ones()
+    function(lambda ctx, a, b: a * b, backward).apply(a, b).sum().backward(inputs=[a])
+    assert seen == [(True, True)] and b.grad is None
+
+
+def test_needs_input_grad_can_be_set():
     node = function(lambda ctx, x: x * 2).apply(ones()).grad_fn
     node.needs_input_grad = (False,)
     assert node.needs_input_grad == (False,)
     node.needs_input_grad = None
-    assert node.needs_input_grad is None or node.needs_input_grad == (True,)
+    assert node.needs_input_grad is None
 
 
-def test_any_attribute_may_be_stored_on_the_context_and_is_not_version_checked_C33():
+def test_any_attribute_may_be_stored_on_the_context_and_is_not_version_checked():
     def forward(ctx, x):
         ctx.kept = x * 1
         ctx.text = "text"
@@ -297,7 +309,7 @@ def test_any_attribute_may_be_stored_on_the_context_and_is_not_version_checked_C
     assert x.grad.tolist() == [2, 2, 2]
 
 
-def test_tensors_on_the_context_are_not_seen_by_saved_tensor_hooks_C33():
+def test_tensors_on_the_context_are_not_seen_by_saved_tensor_hooks():
     packed = []
 
     def forward(ctx, x):

@@ -34,7 +34,7 @@ def ones():
     return fg.ones(3, requires_grad=True)
 
 
-def test_apply_records_one_node_named_after_the_class_C1():
+def test_apply_records_one_node_named_after_the_class():
     x = ones()
     y = Double.apply(x)
     assert y.grad_fn.name() == "DoubleBackward"
@@ -44,7 +44,7 @@ def test_apply_records_one_node_named_after_the_class_C1():
     assert x.grad.tolist() == [2, 2, 2]
 
 
-def test_vjp_is_another_name_of_backward_C1():
+def test_vjp_is_another_name_of_backward():
     class Named(Function):
         @staticmethod
         def forward(ctx, x):
@@ -59,7 +59,7 @@ def test_vjp_is_another_name_of_backward_C1():
     assert x.grad.tolist() == [3, 3, 3]
 
 
-def test_defining_backward_and_vjp_is_refused_when_backward_runs_C1():
+def test_defining_backward_and_vjp_is_refused_when_backward_runs():
     class Both(Double):
         @staticmethod
         def vjp(ctx, grad):
@@ -70,7 +70,7 @@ def test_defining_backward_and_vjp_is_refused_when_backward_runs_C1():
         y.sum().backward()
 
 
-def test_a_function_without_backward_is_not_implemented_C1():
+def test_a_function_without_backward_is_not_implemented():
     class NoBackward(Function):
         @staticmethod
         def forward(ctx, x):
@@ -81,7 +81,7 @@ def test_a_function_without_backward_is_not_implemented_C1():
         y.sum().backward()
 
 
-def test_a_function_without_forward_is_not_implemented_C1():
+def test_a_function_without_forward_is_not_implemented():
     class NoForward(Function):
         @staticmethod
         def backward(ctx, grad):
@@ -91,7 +91,7 @@ def test_a_function_without_forward_is_not_implemented_C1():
         NoForward.apply(ones())
 
 
-def test_each_class_has_its_own_node_class_and_id_C2():
+def test_each_class_has_its_own_node_class_and_id():
     class One(Double):
         pass
 
@@ -105,14 +105,14 @@ def test_each_class_has_its_own_node_class_and_id_C2():
     assert len(set(ids)) == 3
 
 
-def test_instantiating_warns_and_calling_an_instance_is_refused_C3():
+def test_instantiating_warns_and_calling_an_instance_is_refused():
     with pytest.warns(DeprecationWarning, match="should not be instantiated"):
         instance = Double()
     with pytest.raises(RuntimeError, match="Legacy autograd function"):
         instance(ones())
 
 
-def test_forward_runs_with_grad_mode_off_C4():
+def test_forward_runs_with_grad_mode_off():
     seen = []
 
     class Look(Double):
@@ -126,7 +126,7 @@ def test_forward_runs_with_grad_mode_off_C4():
     assert fg.is_grad_enabled()
 
 
-def test_grad_mode_is_restored_when_forward_fails_C4():
+def test_grad_mode_is_restored_when_forward_fails():
     class Fail(Double):
         @staticmethod
         def forward(ctx, x):
@@ -137,7 +137,7 @@ def test_grad_mode_is_restored_when_forward_fails_C4():
     assert fg.is_grad_enabled()
 
 
-def test_nothing_is_recorded_without_an_input_that_requires_grad_C5():
+def test_nothing_is_recorded_without_an_input_that_requires_grad():
     saved = []
 
     class Save(Double):
@@ -156,7 +156,7 @@ def test_nothing_is_recorded_without_an_input_that_requires_grad_C5():
     assert saved[1].saved_tensors == ()
 
 
-def test_any_object_may_be_an_argument_and_takes_no_gradient_C6():
+def test_any_object_may_be_an_argument_and_takes_no_gradient():
     class Take(Function):
         @staticmethod
         def forward(ctx, x, *rest):
@@ -172,7 +172,7 @@ def test_any_object_may_be_an_argument_and_takes_no_gradient_C6():
     assert x.grad.tolist() == [5, 5, 5]
 
 
-def test_tensors_inside_containers_are_not_tracked_C6():
+def test_tensors_inside_containers_are_not_tracked():
     class Sum(Function):
         @staticmethod
         def forward(ctx, pair):
@@ -185,7 +185,7 @@ def test_tensors_inside_containers_are_not_tracked_C6():
     assert not Sum.apply([ones(), ones()]).requires_grad
 
 
-def test_keyword_arguments_take_their_places_C7():
+def test_keyword_arguments_take_their_places():
     x = ones()
     Scale.apply(x, factor=4).sum().backward()
     assert x.grad.tolist() == [4, 4, 4]
@@ -198,7 +198,7 @@ def test_keyword_arguments_take_their_places_C7():
     ((), {"factor": 2}, "x"),
     ((1, 2, 3), {"factor": 2}, "3|4|factor"),
 ])
-def test_wrong_keyword_arguments_are_type_errors_naming_the_argument_C7(args, kwargs, named):
+def test_wrong_keyword_arguments_are_type_errors_naming_the_argument(args, kwargs, named):
     args = tuple(ones() if a == 1 else a for a in args)
     with pytest.raises(TypeError, match=named):
         Scale.apply(*args, **kwargs)
@@ -222,14 +222,14 @@ class WithContext(Function):
         return grad * ctx.factor, None
 
 
-def test_default_arguments_are_bound_with_setup_context_C8():
+def test_default_arguments_are_bound_with_setup_context():
     x = ones()
     WithContext.apply(x).sum().backward()
     assert x.grad.tolist() == [3, 3, 3]
     assert WithContext.seen[0][1] == 3
 
 
-def test_setup_context_gets_inputs_and_output_C9():
+def test_setup_context_gets_inputs_and_output():
     x = ones()
     y = WithContext.apply(x, 5)
     inputs, output = WithContext.seen
@@ -240,7 +240,7 @@ def test_setup_context_gets_inputs_and_output_C9():
     assert x.grad.tolist() == [5, 5, 5]
 
 
-def test_setup_context_understands_keywords_C9():
+def test_setup_context_understands_keywords():
     assert WithContext.apply(ones(), factor=7).tolist() == [7, 7, 7]
     with pytest.raises(TypeError, match="other"):
         WithContext.apply(ones(), other=7)
@@ -258,7 +258,7 @@ class Return(Function):
         return sum(g for g in grads if g is not None), None
 
 
-def test_a_single_output_is_not_wrapped_in_a_tuple_C10():
+def test_a_single_output_is_not_wrapped_in_a_tuple():
     assert isinstance(Return.apply(ones(), lambda x: x * 1), fg.Tensor)
     one = Return.apply(ones(), lambda x: (x * 1,))
     assert isinstance(one, tuple) and len(one) == 1
@@ -266,14 +266,14 @@ def test_a_single_output_is_not_wrapped_in_a_tuple_C10():
     assert isinstance(two, tuple) and [t.output_nr for t in two] == [0, 1]
 
 
-def test_outputs_that_are_no_tensors_pass_through_C10():
+def test_outputs_that_are_no_tensors_pass_through():
     marker = object()
     y, text, nothing, same = Return.apply(ones(), lambda x: (x * 1, "text", None, marker))
     assert y.requires_grad
     assert (text, nothing) == ("text", None) and same is marker
 
 
-def test_exceptions_of_backward_keep_type_and_traceback_C11():
+def test_exceptions_of_backward_keep_type_and_traceback():
     class Special(Exception):
         pass
 
@@ -289,7 +289,7 @@ def test_exceptions_of_backward_keep_type_and_traceback_C11():
     assert frames[-1] == "backward"
 
 
-def test_a_failed_backward_leaves_the_engine_usable_C11():
+def test_a_failed_backward_leaves_the_engine_usable():
     class Fail(Double):
         @staticmethod
         def backward(ctx, grad):
@@ -303,7 +303,7 @@ def test_a_failed_backward_leaves_the_engine_usable_C11():
     assert x.grad.tolist() == [3, 3, 3]
 
 
-def test_same_input_given_twice_gets_both_gradients_C1():
+def test_same_input_given_twice_gets_both_gradients():
     class Add(Function):
         @staticmethod
         def forward(ctx, a, b):

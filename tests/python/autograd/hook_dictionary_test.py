@@ -1,4 +1,4 @@
-"""Hooks of tensors by id, as PyTorch keeps them: row C64."""
+"""Hooks of tensors by id, as PyTorch keeps them."""
 
 from collections import OrderedDict
 
@@ -12,7 +12,7 @@ def ones(*sizes):
 
 
 @pytest.mark.parametrize("make", [ones, lambda: ones() * 2], ids=["leaf", "result"])
-def test_hooks_are_in_a_dictionary_by_id_C64(make):
+def test_hooks_are_in_a_dictionary_by_id(make):
     x = make()
     assert x._backward_hooks is None
     first, second = (lambda grad: None), (lambda grad: grad * 2)
@@ -29,7 +29,7 @@ def test_hooks_are_in_a_dictionary_by_id_C64(make):
     assert len(hooks) == 1
 
 
-def test_what_is_in_the_dictionary_is_called_in_its_order_C64():
+def test_what_is_in_the_dictionary_is_called_in_its_order():
     x = ones()
     order = []
     x.register_hook(lambda grad: order.append("first"))
@@ -42,7 +42,7 @@ def test_what_is_in_the_dictionary_is_called_in_its_order_C64():
 
 
 @pytest.mark.parametrize("make", [ones, lambda: ones() * 2], ids=["leaf", "result"])
-def test_a_dictionary_is_bound_and_unbound_C64(make):
+def test_a_dictionary_is_bound_and_unbound(make):
     x = make()
     seen = []
     hooks = OrderedDict(one=lambda grad: seen.append(grad.tolist()))
@@ -57,7 +57,7 @@ def test_a_dictionary_is_bound_and_unbound_C64(make):
     assert x._backward_hooks is None and seen == [[1, 1, 1]]
 
 
-def test_a_dictionary_may_come_before_requires_grad_C64():
+def test_a_dictionary_may_come_before_requires_grad():
     x = fg.ones(3)
     seen = []
     x._backward_hooks = OrderedDict(one=lambda grad: seen.append(1))
@@ -67,19 +67,19 @@ def test_a_dictionary_may_come_before_requires_grad_C64():
 
 
 @pytest.mark.parametrize("wrong", [3, "text", []])
-def test_what_is_no_dictionary_is_refused_C64(wrong):
+def test_what_is_no_dictionary_is_refused(wrong):
     with pytest.raises(TypeError, match="expected a dictionary of hooks or None"):
         ones()._backward_hooks = wrong
 
 
-def test_what_is_in_the_dictionary_must_be_callable_C64():
+def test_what_is_in_the_dictionary_must_be_callable():
     x = ones()
     x._backward_hooks = OrderedDict(one=3)
     with pytest.raises(TypeError, match="callable"):
         x.sum().backward()
 
 
-def test_each_output_of_a_node_has_hooks_of_its_own_C64():
+def test_each_output_of_a_node_has_hooks_of_its_own():
     seen = []
     a, b, c = ones().unbind()
     a.register_hook(lambda grad: seen.append(("a", grad)))
@@ -89,7 +89,7 @@ def test_each_output_of_a_node_has_hooks_of_its_own_C64():
     assert seen == [("a", None), ("c", 1)]
 
 
-def test_a_tensor_written_in_place_has_no_hooks_any_more_C64():
+def test_a_tensor_written_in_place_has_no_hooks_any_more():
     y = ones() * 2
     seen = []
     y.register_hook(lambda grad: seen.append(("before", grad.tolist())))
@@ -100,7 +100,7 @@ def test_a_tensor_written_in_place_has_no_hooks_any_more_C64():
     assert seen == [("after", [1, 1, 1]), ("before", [3, 3, 3])]
 
 
-def test_a_dictionary_is_bound_to_a_node_with_the_output_C64():
+def test_a_dictionary_is_bound_to_a_node_with_the_output():
     a, b = ones(2).unbind()
     seen = []
     b.register_hook(lambda grad: seen.append(grad.item()))
@@ -114,7 +114,7 @@ def test_a_dictionary_is_bound_to_a_node_with_the_output_C64():
 
 
 @pytest.mark.parametrize("wrong", [3, None, "text"])
-def test_only_tensors_have_dictionaries_C64(wrong):
+def test_only_tensors_have_dictionaries(wrong):
     y = ones() * 2
     with pytest.raises(TypeError, match="_register_hook_dict: expected a Tensor"):
         y.grad_fn._register_hook_dict(wrong)
@@ -122,7 +122,7 @@ def test_only_tensors_have_dictionaries_C64(wrong):
         y.grad_fn._register_hook_dict(y)
 
 
-def test_a_hook_may_register_and_remove_while_hooks_run_C64():
+def test_a_hook_may_register_and_remove_while_hooks_run():
     x = ones()
     seen = []
 
@@ -138,7 +138,7 @@ def test_a_hook_may_register_and_remove_while_hooks_run_C64():
     assert seen == ["first", "late"]
 
 
-def test_handles_know_other_dictionaries_C64():
+def test_handles_know_other_dictionaries():
     hooks, other = OrderedDict(), OrderedDict()
     handle = RemovableHandle(hooks, extra_dict=other)
     hooks[handle.id] = other[handle.id] = print
@@ -148,7 +148,7 @@ def test_handles_know_other_dictionaries_C64():
     handle.remove()
 
 
-def test_dictionaries_leak_nothing_C64(stays_level):
+def test_dictionaries_leak_nothing(stays_level):
     def call():
         x = ones()
         y = x * 2

@@ -10,7 +10,7 @@ def ones(*sizes):
     return fg.ones(*(sizes or (3,)), requires_grad=True)
 
 
-def test_a_post_hook_gets_both_gradients_D3():
+def test_a_post_hook_gets_both_gradients():
     seen = []
     x, w = ones(), ones()
     y = x * w * 2
@@ -22,7 +22,7 @@ def test_a_post_hook_gets_both_gradients_D3():
     assert outputs[0].tolist() == [1, 1, 1]
 
 
-def test_a_post_hook_may_replace_gradients_D3():
+def test_a_post_hook_may_replace_gradients():
     x = ones()
     y = x * 2
     y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0] * 10, None))
@@ -34,7 +34,7 @@ def test_a_post_hook_may_replace_gradients_D3():
     lambda grads: "text", lambda grads: (), lambda grads: grads + (None, None),
     lambda grads: (grads[0].double(), None), lambda grads: (fg.ones(4), None),
 ])
-def test_a_wrong_result_of_a_post_hook_is_refused_and_names_the_hook_D3_D5(result):
+def test_a_wrong_result_of_a_post_hook_is_refused_and_names_the_hook(result):
     def my_hook(inputs, outputs):
         return result(inputs)
 
@@ -44,15 +44,15 @@ def test_a_wrong_result_of_a_post_hook_is_refused_and_names_the_hook_D3_D5(resul
         y.sum().backward()
 
 
-def test_a_post_hook_cannot_replace_none_by_a_tensor_D3():
+def test_a_post_hook_cannot_replace_none_by_a_tensor():
     x = ones()
     y = x * fg.ones(3)
     y.grad_fn.register_hook(lambda inputs, outputs: (inputs[0], fg.ones(3)))
-    with pytest.raises((RuntimeError, TypeError), match="None"):
+    with pytest.raises(RuntimeError, match="returned a Tensor in place of None"):
         y.sum().backward()
 
 
-def test_a_prehook_gets_and_replaces_gradients_of_outputs_D4():
+def test_a_prehook_gets_and_replaces_gradients_of_outputs():
     seen = []
     x = ones()
     y = x * 2
@@ -68,7 +68,7 @@ def test_a_prehook_gets_and_replaces_gradients_of_outputs_D4():
     assert x.grad.tolist() == [18, 18, 18]
 
 
-def test_hooks_work_on_nodes_of_custom_functions_C63_D3_D4():
+def test_hooks_work_on_nodes_of_custom_functions():
     class Double(Function):
         @staticmethod
         def forward(ctx, x):
@@ -86,7 +86,7 @@ def test_hooks_work_on_nodes_of_custom_functions_C63_D3_D4():
     assert x.grad.tolist() == [9, 9, 9]
 
 
-def test_hooks_work_on_accumulators_D3_D4():
+def test_hooks_work_on_accumulators():
     seen = []
     x = ones()
     node = get_gradient_edge(x).node
@@ -97,7 +97,7 @@ def test_hooks_work_on_accumulators_D3_D4():
     assert seen == [((), [2, 2, 2])]
 
 
-def test_handles_remove_hooks_D4():
+def test_handles_remove_hooks():
     x = ones()
     y = x * 2
     handles = [y.grad_fn.register_prehook(lambda g: (g[0] * 100,)),
@@ -111,7 +111,7 @@ def test_handles_remove_hooks_D4():
     assert x.grad.tolist() == [2, 2, 2]
 
 
-def test_a_handle_is_a_context_manager_D4():
+def test_a_handle_is_a_context_manager():
     x = ones()
     with x.register_hook(lambda g: g * 10):
         x.sum().backward()
@@ -119,18 +119,18 @@ def test_a_handle_is_a_context_manager_D4():
     assert x.grad.tolist() == [11, 11, 11]
 
 
-def test_a_nameless_hook_may_fail_D5():
+def test_a_nameless_hook_may_fail():
     class Nameless:
         def __call__(self, inputs, outputs):
             return "text"
 
     y = ones() * 2
     y.grad_fn.register_hook(Nameless())
-    with pytest.raises((RuntimeError, TypeError)):
+    with pytest.raises(TypeError, match="the hook '<nameless>' returned str"):
         y.sum().backward()
 
 
-def test_a_hook_may_remove_itself_while_running_D5():
+def test_a_hook_may_remove_itself_while_running():
     calls = []
     x = ones()
 
@@ -146,7 +146,7 @@ def test_a_hook_may_remove_itself_while_running_D5():
     assert len(calls) == 1 and len(other) == 2
 
 
-def test_exceptions_of_hooks_keep_their_type_D5():
+def test_exceptions_of_hooks_keep_their_type():
     class Special(Exception):
         pass
 
@@ -163,7 +163,7 @@ def test_exceptions_of_hooks_keep_their_type_D5():
             y.sum().backward()
 
 
-def test_the_order_of_hooks_for_one_node_D6():
+def test_the_order_of_hooks_for_one_node():
     order = []
     x = ones()
     y = x * 2
@@ -177,7 +177,7 @@ def test_the_order_of_hooks_for_one_node_D6():
     assert order == [("tensor 1", False), ("tensor 2", False), ("pre", True), "post"]
 
 
-def test_the_order_of_hooks_for_a_leaf_D6():
+def test_the_order_of_hooks_for_a_leaf():
     order = []
     x = ones()
     node = get_gradient_edge(x).node
@@ -189,7 +189,7 @@ def test_the_order_of_hooks_for_a_leaf_D6():
     assert order == ["tensor", "pre", "accumulated", "post"]
 
 
-def test_retain_grad_sees_what_tensor_hooks_returned_D6():
+def test_retain_grad_sees_what_tensor_hooks_returned():
     x = ones()
     y = x * 2
     y.retain_grad()
@@ -199,7 +199,7 @@ def test_retain_grad_sees_what_tensor_hooks_returned_D6():
     assert y.grad.tolist() == [7, 7, 7] and x.grad.tolist() == [42, 42, 42]
 
 
-def test_a_tensor_hook_fires_for_an_input_of_grad_whose_node_does_not_run_D7():
+def test_a_tensor_hook_fires_for_an_input_of_grad_whose_node_does_not_run():
     calls = []
     x = ones()
     y = x * 2
@@ -209,21 +209,24 @@ def test_a_tensor_hook_fires_for_an_input_of_grad_whose_node_does_not_run_D7():
     assert calls == [[3, 3, 3]] and grad.tolist() == [15, 15, 15]
 
 
-def test_a_tensor_hook_needs_requires_grad_D7():
+def test_a_tensor_hook_needs_requires_grad():
     with pytest.raises(RuntimeError, match="require"):
         fg.ones(3).register_hook(lambda g: g)
 
 
-@pytest.mark.parametrize("result", ["text", lambda g: fg.ones(5)])
-def test_a_wrong_result_of_a_tensor_hook_is_refused_D7(result):
+@pytest.mark.parametrize("result, kind, message", [
+    (lambda g: "text", TypeError, "returned str; expected a Tensor or None"),
+    (lambda g: fg.ones(5), RuntimeError, "changed the size of the gradient"),
+])
+def test_a_wrong_result_of_a_tensor_hook_is_refused(result, kind, message):
     x = ones()
-    x.register_hook(lambda g: result(g) if callable(result) else result)
-    with pytest.raises((RuntimeError, TypeError)):
+    x.register_hook(result)
+    with pytest.raises(kind, match=message):
         x.sum().backward()
 
 
 @pytest.mark.parametrize("wrong", [None, 3, "text"])
-def test_what_cannot_be_called_is_no_hook_D7(wrong):
+def test_what_cannot_be_called_is_no_hook(wrong):
     x = ones()
     y = x * 2
     for register in (x.register_hook, y.grad_fn.register_hook, y.grad_fn.register_prehook,
@@ -232,7 +235,7 @@ def test_what_cannot_be_called_is_no_hook_D7(wrong):
             register(wrong)
 
 
-def test_a_tensor_hook_stays_with_the_old_node_and_retain_grad_moves_D8():
+def test_a_tensor_hook_stays_with_the_old_node_and_retain_grad_moves():
     seen = []
     x = ones()
     y = x * 2
@@ -244,7 +247,7 @@ def test_a_tensor_hook_stays_with_the_old_node_and_retain_grad_moves_D8():
     assert y.grad.tolist() == [1, 1, 1]
 
 
-def test_a_post_accumulate_hook_gets_the_tensor_with_its_gradient_D9():
+def test_a_post_accumulate_hook_gets_the_tensor_with_its_gradient():
     seen = []
     x = ones()
 
@@ -260,19 +263,19 @@ def test_a_post_accumulate_hook_gets_the_tensor_with_its_gradient_D9():
     assert x.tolist() == [-1, -1, -1] and x.grad is None
 
 
-def test_a_post_accumulate_hook_must_return_nothing_D9():
+def test_a_post_accumulate_hook_must_return_nothing():
     x = ones()
     x.register_post_accumulate_grad_hook(lambda t: t)
     with pytest.raises(TypeError, match="returned a value; it should return None"):
         x.sum().backward()
 
 
-def test_post_accumulate_hooks_are_for_leaves_D9():
+def test_post_accumulate_hooks_are_for_leaves():
     with pytest.raises(RuntimeError, match="leaf"):
         (ones() * 2).register_post_accumulate_grad_hook(lambda t: None)
 
 
-def test_hooks_of_nodes_that_do_not_run_are_not_called_D10():
+def test_hooks_of_nodes_that_do_not_run_are_not_called():
     calls = []
     x, w = ones(), ones()
     a, b = x * 2, w * 3

@@ -49,7 +49,7 @@ def variable(y):
     return node.variable
 
 
-def test_a_leaf_kept_only_by_a_graph_comes_back_as_the_same_object_C66():
+def test_a_leaf_kept_only_by_a_graph_comes_back_as_the_same_object():
     x = ones()
     x.note = "kept"
     number = id(x)
@@ -61,7 +61,7 @@ def test_a_leaf_kept_only_by_a_graph_comes_back_as_the_same_object_C66():
     assert back is variable(y)
 
 
-def test_a_subclass_kept_only_by_a_graph_comes_back_as_such_C66():
+def test_a_subclass_kept_only_by_a_graph_comes_back_as_such():
     x = Mine(fg.ones(3)).requires_grad_()
     x.note = [1]
     y = x.exp()
@@ -72,7 +72,7 @@ def test_a_subclass_kept_only_by_a_graph_comes_back_as_such_C66():
     assert type(back) is Mine and id(back) == number and back.note == [1]
 
 
-def test_saved_tensors_kept_only_by_a_graph_keep_their_attributes_C66():
+def test_saved_tensors_kept_only_by_a_graph_keep_their_attributes():
     x = ones()
     w = fg.full((3,), 2.0)
     w.note = "weight"
@@ -82,7 +82,7 @@ def test_saved_tensors_kept_only_by_a_graph_keep_their_attributes_C66():
     assert y.grad_fn._saved_other.note == "weight"
 
 
-def test_a_gradient_keeps_its_attributes_C66():
+def test_a_gradient_keeps_its_attributes():
     x = ones()
     x.sum().backward()
     x.grad.note = "gradient"
@@ -90,7 +90,7 @@ def test_a_gradient_keeps_its_attributes_C66():
     assert x.grad.note == "gradient" and x.grad is x.grad
 
 
-def test_a_base_kept_only_by_a_view_comes_back_C66():
+def test_a_base_kept_only_by_a_view_comes_back():
     base = fg.zeros(4)
     base.note = "base"
     view = base[:2]
@@ -100,7 +100,7 @@ def test_a_base_kept_only_by_a_view_comes_back_C66():
     assert id(view._base) == number and view._base.note == "base"
 
 
-def test_tensors_are_freed_at_once_without_the_collector_C66(without_gc):
+def test_tensors_are_freed_at_once_without_the_collector(without_gc):
     x = ones()
     y = x.exp()
     alive = [weakref.ref(x), weakref.ref(y), weakref.ref(y.grad_fn)]
@@ -108,7 +108,7 @@ def test_tensors_are_freed_at_once_without_the_collector_C66(without_gc):
     assert [a() for a in alive] == [None] * 3
 
 
-def test_weakrefs_survive_while_a_graph_keeps_the_tensor_C66(without_gc):
+def test_weakrefs_survive_while_a_graph_keeps_the_tensor(without_gc):
     x = ones()
     x.note = 1
     alive = weakref.ref(x)
@@ -119,7 +119,7 @@ def test_weakrefs_survive_while_a_graph_keeps_the_tensor_C66(without_gc):
     assert alive() is None
 
 
-def test_callbacks_of_weakrefs_are_called_once_C66(without_gc):
+def test_callbacks_of_weakrefs_are_called_once(without_gc):
     calls = []
     x = ones()
     x.note = 1
@@ -131,7 +131,7 @@ def test_callbacks_of_weakrefs_are_called_once_C66(without_gc):
     assert calls == [alive]
 
 
-def test_a_graph_is_freed_at_once_after_backward_C66(without_gc):
+def test_a_graph_is_freed_at_once_after_backward(without_gc):
     x = ones()
     held = fg.ones(3)
     held.note = Probe()
@@ -149,7 +149,7 @@ def collected(*things):
     return [thing() is None for thing in things] == [True] * len(things)
 
 
-def test_a_cycle_through_an_attribute_of_a_tensor_is_collected_C66():
+def test_a_cycle_through_an_attribute_of_a_tensor_is_collected():
     x, probe = ones(), Probe()
     x.me = [x, probe]
     alive = weakref.ref(x), weakref.ref(probe)
@@ -157,7 +157,7 @@ def test_a_cycle_through_an_attribute_of_a_tensor_is_collected_C66():
     assert collected(*alive)
 
 
-def test_a_cycle_through_a_result_is_collected_C66():
+def test_a_cycle_through_a_result_is_collected():
     x, probe = ones(), Probe()
     x.result = x.exp().sum()
     x.probe = probe
@@ -166,7 +166,7 @@ def test_a_cycle_through_a_result_is_collected_C66():
     assert collected(*alive)
 
 
-def test_a_cycle_through_an_attribute_of_a_node_is_collected_C66():
+def test_a_cycle_through_an_attribute_of_a_node_is_collected():
     y, probe = ones().exp(), Probe()
     y.grad_fn.me = (y, probe)
     alive = weakref.ref(y), weakref.ref(probe)
@@ -174,7 +174,7 @@ def test_a_cycle_through_an_attribute_of_a_node_is_collected_C66():
     assert collected(*alive)
 
 
-def test_a_cycle_through_metadata_of_a_node_is_collected_C66():
+def test_a_cycle_through_metadata_of_a_node_is_collected():
     y, probe = ones().exp(), Probe()
     y.grad_fn.metadata["me"] = (y, probe)
     alive = weakref.ref(y), weakref.ref(probe)
@@ -182,7 +182,7 @@ def test_a_cycle_through_metadata_of_a_node_is_collected_C66():
     assert collected(*alive)
 
 
-def test_a_cycle_through_ctx_is_collected_C66():
+def test_a_cycle_through_ctx_is_collected():
     probe = Probe()
 
     class Keep(Square):
@@ -206,7 +206,7 @@ def test_a_cycle_through_ctx_is_collected_C66():
     lambda y: variable(y).register_post_accumulate_grad_hook,
     lambda y: get_gradient_edge(variable(y)).node.register_prehook,
 ], ids=["tensor", "node", "node_pre", "leaf", "post_accumulate", "accumulator"])
-def test_a_cycle_through_the_closure_of_a_hook_is_collected_D11(register):
+def test_a_cycle_through_the_closure_of_a_hook_is_collected(register):
     y, probe = ones().exp().sum(), Probe()
 
     def hook(*gradients):
@@ -218,7 +218,7 @@ def test_a_cycle_through_the_closure_of_a_hook_is_collected_D11(register):
     assert collected(*alive)
 
 
-def test_a_cycle_through_a_hook_of_a_saved_value_is_collected_D11():
+def test_a_cycle_through_a_hook_of_a_saved_value_is_collected():
     y, probe = ones().exp(), Probe()
     y.grad_fn._raw_saved_result.register_hooks(lambda t: (t, y), lambda p: (probe, p[0])[1])
     alive = weakref.ref(y), weakref.ref(probe)
@@ -226,7 +226,7 @@ def test_a_cycle_through_a_hook_of_a_saved_value_is_collected_D11():
     assert collected(*alive)
 
 
-def test_a_cycle_through_a_packed_value_is_collected_D16():
+def test_a_cycle_through_a_packed_value_is_collected():
     x, probe = ones(), Probe()
     with saved_tensors_hooks(lambda t: [t, x, probe], lambda p: p[0]):
         x.result = x.exp()
@@ -235,7 +235,7 @@ def test_a_cycle_through_a_packed_value_is_collected_D16():
     assert collected(alive)
 
 
-def test_a_gradient_with_a_graph_is_freed_once_the_user_drops_it_E6():
+def test_a_gradient_with_a_graph_is_freed_once_the_user_drops_it():
     x, probe = ones(), Probe()
     x.probe = probe
     (first,) = fg.autograd.grad((x ** 3).sum(), x, create_graph=True)
@@ -250,7 +250,7 @@ def test_a_gradient_with_a_graph_is_freed_once_the_user_drops_it_E6():
     "x.result = x.exp().sum()", "y = x.exp(); y.grad_fn.me = x; x.y = y", "x.me = x",
     "y = x.exp(); y.register_hook(lambda grad: (x, y)); x.y = y",
 ])
-def test_cycles_are_collected_in_a_process_that_does_nothing_else_C66(cycle, run_program):
+def test_cycles_are_collected_in_a_process_that_does_nothing_else(cycle, run_program):
     run_program(f"""
         import gc, weakref
         import foregrad as fg
@@ -270,7 +270,7 @@ def test_cycles_are_collected_in_a_process_that_does_nothing_else_C66(cycle, run
     """)
 
 
-def test_cycles_that_are_still_used_are_not_collected_C66():
+def test_cycles_that_are_still_used_are_not_collected():
     x = ones()
     x.me = x
     y = x.exp().sum()
@@ -283,7 +283,7 @@ def test_cycles_that_are_still_used_are_not_collected_C66():
     assert alive().grad is not None and y.grad_fn.note == "here"
 
 
-def test_an_object_resurrected_by_a_finaliser_is_whole_C66():
+def test_an_object_resurrected_by_a_finaliser_is_whole():
     kept = []
 
     class Back(fg.Tensor):
@@ -298,7 +298,7 @@ def test_an_object_resurrected_by_a_finaliser_is_whole_C66():
     kept.clear()
 
 
-def test_deep_graphs_are_freed_without_overflow_C67():
+def test_deep_graphs_are_freed_without_overflow():
     x = ones()
     y = x
     for _ in range(100_000):
@@ -312,7 +312,7 @@ def test_deep_graphs_are_freed_without_overflow_C67():
     gc.collect()
 
 
-def test_deep_graphs_run_without_overflow_C67():
+def test_deep_graphs_run_without_overflow():
     x = ones()
     y = x
     for _ in range(50_000):
@@ -321,7 +321,7 @@ def test_deep_graphs_run_without_overflow_C67():
     assert x.grad.tolist() == [1, 1, 1]
 
 
-def test_tensors_dropped_on_other_threads_are_freed_C66():
+def test_tensors_dropped_on_other_threads_are_freed():
     alive = []
 
     def work(tensors):
@@ -342,7 +342,7 @@ def test_tensors_dropped_on_other_threads_are_freed_C66():
     assert collected(*alive)
 
 
-def test_the_collector_may_run_while_other_threads_work_C66():
+def test_the_collector_may_run_while_other_threads_work():
     failures, end = [], threading.Event()
 
     def work():

@@ -1,4 +1,4 @@
-"""Hooks of new nodes: rows C41 and D23."""
+"""Hooks of new nodes: when they are called, on which node, and on which thread."""
 
 import threading
 
@@ -19,18 +19,18 @@ def names_of(function, *arguments):
     return [type(node).__name__ for node in seen], seen, result
 
 
-def test_every_new_node_is_seen_once_D23():
+def test_every_new_node_is_seen_once():
     names, seen, result = names_of(lambda x: (x * 2).exp(), ones())
     assert names == ["AccumulateGrad", "MulBackward0", "ExpBackward0"]
     assert seen[-1] is result.grad_fn and seen[1] is result.grad_fn.next_functions[0][0]
 
 
-def test_a_node_with_several_outputs_is_seen_once_D23():
+def test_a_node_with_several_outputs_is_seen_once():
     names, _, _ = names_of(lambda x: (x * 1).split(1), ones())
     assert names == ["AccumulateGrad", "MulBackward0", "SplitBackward0"]
 
 
-def test_what_records_nothing_is_not_seen_D23():
+def test_what_records_nothing_is_not_seen():
     x = ones()
     with fg.no_grad():
         assert names_of(lambda: x.exp())[0] == []
@@ -39,7 +39,7 @@ def test_what_records_nothing_is_not_seen_D23():
     assert names_of(lambda: None)[0] == []
 
 
-def test_a_reused_accumulator_is_not_seen_again_D23():
+def test_a_reused_accumulator_is_not_seen_again():
     x = ones()
     kept = get_gradient_edge(x)
     assert names_of(lambda: x.exp())[0] == ["ExpBackward0"]
@@ -47,7 +47,7 @@ def test_a_reused_accumulator_is_not_seen_again_D23():
     assert names_of(lambda: x.exp())[0] == ["AccumulateGrad", "ExpBackward0"]
 
 
-def test_saved_tensors_are_there_C41_D23():
+def test_saved_tensors_are_there():
     seen = {}
 
     def hook(node):
@@ -62,7 +62,7 @@ def test_saved_tensors_are_there_C41_D23():
     assert seen == {"result": [1, 1], "other": [3, 3]}
 
 
-def test_the_attached_node_is_seen_C41():
+def test_the_attached_node_is_seen():
     base = ones() * 1
     names, seen, _ = names_of(lambda: base[0].mul_(2))
     assert names[-1] == "CopySlices" and seen[-1] is base.grad_fn
@@ -92,7 +92,7 @@ class DoubleInPlace(Function):
         return grad * 2
 
 
-def test_custom_functions_are_complete_C41_D23():
+def test_custom_functions_are_complete():
     seen = []
     x = ones() * 1
     with node_creation_hook(lambda node: seen.append((node.saved_tensors, node.note))):
@@ -104,7 +104,7 @@ def test_custom_functions_are_complete_C41_D23():
     assert names[-1] == "CopySlices" and nodes[-1] is base.grad_fn
 
 
-def test_nested_hooks_run_outermost_first_D23():
+def test_nested_hooks_run_outermost_first():
     order = []
     x = ones() * 1
     with node_creation_hook(lambda node: order.append("outer")):
@@ -115,14 +115,14 @@ def test_nested_hooks_run_outermost_first_D23():
     assert order == ["outer", "inner", "outer"]
 
 
-def test_nodes_of_double_backward_are_seen_D23():
+def test_nodes_of_double_backward_are_seen():
     x = ones()
     y = x.exp().sum()
     names, _, _ = names_of(lambda: fg.autograd.grad(y, x, create_graph=True))
     assert "MulBackward0" in names
 
 
-def test_hooks_may_register_hooks_and_metadata_D23():
+def test_hooks_may_register_hooks_and_metadata():
     ran = []
 
     def hook(node):
@@ -136,7 +136,7 @@ def test_hooks_may_register_hooks_and_metadata_D23():
     assert ran == ["forward", "forward"]  # the exponential and the accumulator
 
 
-def test_making_a_node_inside_is_an_error_D23():
+def test_making_a_node_inside_is_an_error():
     x = ones()
     with node_creation_hook(lambda node: x.exp() and None):
         with pytest.raises(RuntimeError, match="made a node itself"):
@@ -150,7 +150,7 @@ def test_making_a_node_inside_is_an_error_D23():
         assert x.sin().requires_grad
 
 
-def test_a_hook_returns_none_and_its_exceptions_come_out_D23():
+def test_a_hook_returns_none_and_its_exceptions_come_out():
     def talkative(node):
         return 5
 
@@ -171,7 +171,7 @@ def test_a_hook_returns_none_and_its_exceptions_come_out_D23():
             pass
 
 
-def test_hooks_belong_to_their_thread_D23():
+def test_hooks_belong_to_their_thread():
     seen = []
     x = ones() * 1
     with node_creation_hook(seen.append):
@@ -181,7 +181,7 @@ def test_hooks_belong_to_their_thread_D23():
     assert seen == []
 
 
-def test_hooks_follow_to_threads_of_the_engine_D23():
+def test_hooks_follow_to_threads_of_the_engine():
     seen = []
 
     class Deeper(Function):
@@ -206,7 +206,7 @@ def test_hooks_follow_to_threads_of_the_engine_D23():
     assert [type(node).__name__ for node in seen] == ["AccumulateGrad", "ExpBackward0"]
 
 
-def test_the_context_is_left_when_its_body_raises_D23():
+def test_the_context_is_left_when_its_body_raises():
     seen = []
     with pytest.raises(ValueError):
         with node_creation_hook(seen.append):
@@ -215,7 +215,7 @@ def test_the_context_is_left_when_its_body_raises_D23():
     assert seen == []
 
 
-def test_hooks_leak_nothing_D23(stays_level):
+def test_hooks_leak_nothing(stays_level):
     def call():
         seen = []
         with node_creation_hook(seen.append):

@@ -23,7 +23,7 @@ class Double(Function):
         return grad * 2
 
 
-def test_every_node_is_a_Node_D1():
+def test_every_node_is_a_Node():
     x = ones()
     edge = fg.autograd.graph.get_gradient_edge(x)
     for node in (x.exp().grad_fn, Double.apply(x).grad_fn, edge.node):
@@ -32,7 +32,7 @@ def test_every_node_is_a_Node_D1():
     assert not isinstance(x, Node) and not isinstance(3, Node)
 
 
-def test_nodes_cannot_be_made_by_hand_D1():
+def test_nodes_cannot_be_made_by_hand():
     with pytest.raises(TypeError):
         Node()
     with pytest.raises(TypeError):
@@ -48,11 +48,11 @@ def test_nodes_cannot_be_made_by_hand_D1():
     (lambda x: x ** 2, "PowBackward0"), (lambda x: x / 2, "DivBackward0"),
     (lambda x: x.max(), "MaxBackward1"), (lambda x: x.softmax(0), "SoftmaxBackward0"),
 ])
-def test_names_of_nodes_are_those_of_pytorch_D2(make, name):
+def test_names_of_nodes_are_those_of_pytorch(make, name):
     assert make(ones()).grad_fn.name() == name
 
 
-def test_a_tensor_always_shows_the_same_node_object_C61():
+def test_a_tensor_always_shows_the_same_node_object():
     y = ones().exp()
     assert y.grad_fn is y.grad_fn
     z = y.sum()
@@ -60,7 +60,7 @@ def test_a_tensor_always_shows_the_same_node_object_C61():
     assert hash(y.grad_fn) == hash(y.grad_fn) and y.grad_fn != z.grad_fn
 
 
-def test_next_functions_are_pairs_and_none_for_no_edge_C61():
+def test_next_functions_are_pairs_and_none_for_no_edge():
     x = ones()
     a, b = x.split(2)
     node = (b * fg.ones(1)).grad_fn
@@ -69,7 +69,7 @@ def test_next_functions_are_pairs_and_none_for_no_edge_C61():
     assert nothing == (None, 0)
 
 
-def test_an_accumulator_knows_its_tensor_C61():
+def test_an_accumulator_knows_its_tensor():
     x = ones()
     accumulator = x.exp().grad_fn.next_functions[0][0]
     assert accumulator.variable is x
@@ -77,19 +77,19 @@ def test_an_accumulator_knows_its_tensor_C61():
     assert accumulator is x.sin().grad_fn.next_functions[0][0]
 
 
-def test_input_metadata_describes_the_gradient_C61():
+def test_input_metadata_describes_the_gradient():
     (metadata,) = ones(2, 3).double().grad_fn._input_metadata
     assert tuple(metadata.shape) == (2, 3) and metadata.dtype == fg.float64
     assert metadata.device == fg.device("cpu")
     assert not metadata.is_nested_tensor and not metadata.is_tensor_subclass
 
 
-def test_nodes_always_require_grad_C61():
+def test_nodes_always_require_grad():
     assert ones().exp().grad_fn.requires_grad is True
     assert Double.apply(ones()).grad_fn.requires_grad is True
 
 
-def test_metadata_is_a_dictionary_that_lives_with_the_node_C61():
+def test_metadata_is_a_dictionary_that_lives_with_the_node():
     y = ones().exp()
     assert y.grad_fn.metadata == {}
     y.grad_fn.metadata["key"] = [1, 2]
@@ -101,13 +101,13 @@ def test_metadata_is_a_dictionary_that_lives_with_the_node_C61():
     assert z.grad_fn.next_functions[0][0].metadata == {"key": [1, 2]}
 
 
-def test_metadata_of_custom_functions_is_a_dictionary_too_C61():
+def test_metadata_of_custom_functions_is_a_dictionary_too():
     y = Double.apply(ones())
     y.grad_fn.metadata["a"] = 1
     assert y.grad_fn.metadata == {"a": 1}
 
 
-def test_attributes_set_on_a_node_survive_while_the_graph_lives_C66():
+def test_attributes_set_on_a_node_survive_while_the_graph_lives():
     y = ones().exp()
     y.grad_fn.mark = "set"
     z = Double.apply(y)
@@ -120,14 +120,14 @@ def test_attributes_set_on_a_node_survive_while_the_graph_lives_C66():
     assert custom.next_functions[0][0].mark == "set"
 
 
-def test_unknown_attributes_are_attribute_errors_C66():
+def test_unknown_attributes_are_attribute_errors():
     for node in (ones().exp().grad_fn, Double.apply(ones()).grad_fn):
         for name in ("unknown", "_saved_unknown", "_raw_saved_unknown", "variable"):
             with pytest.raises(AttributeError):
                 getattr(node, name)
 
 
-def test_sequence_numbers_grow_and_can_be_set_C62():
+def test_sequence_numbers_grow_and_can_be_set():
     x = ones()
     first, second = x.exp().grad_fn, x.sin().grad_fn
     assert first._sequence_nr() < second._sequence_nr()
@@ -135,7 +135,7 @@ def test_sequence_numbers_grow_and_can_be_set_C62():
     assert first._sequence_nr() == 10**6
 
 
-def test_the_newest_node_runs_first_C62():
+def test_the_newest_node_runs_first():
     order = []
     x = ones()
     a, b, c = x.exp(), x.sin(), x.cos()
@@ -145,7 +145,7 @@ def test_the_newest_node_runs_first_C62():
     assert order == ["c", "b", "a"]
 
 
-def test_setting_a_sequence_number_changes_the_order_C62():
+def test_setting_a_sequence_number_changes_the_order():
     order = []
     x = ones()
     a, b = x.exp(), x.sin()
@@ -157,14 +157,14 @@ def test_setting_a_sequence_number_changes_the_order_C62():
     assert order == ["a", "b"]
 
 
-def test_nodes_can_be_called_C61():
+def test_nodes_can_be_called():
     node = (ones() * 3).grad_fn
     grad = node(fg.ones(3))
     grad = grad[0] if isinstance(grad, tuple) else grad
     assert grad.tolist() == [3, 3, 3]
 
 
-def test_saved_values_are_attributes_of_the_node_C65():
+def test_saved_values_are_attributes_of_the_node():
     x, w = ones(), ones()
     node = (x * w).grad_fn
     assert node._saved_self is x and node._saved_other is w
@@ -174,21 +174,21 @@ def test_saved_values_are_attributes_of_the_node_C65():
     assert x.sum(0).grad_fn._saved_keepdim is False
 
 
-def test_what_was_not_saved_is_none_C65():
+def test_what_was_not_saved_is_none():
     x = ones()
     node = (x * fg.ones(3)).grad_fn
     assert node._saved_self is None
     assert node._saved_other.tolist() == [1, 1, 1]
 
 
-def test_reading_saved_values_after_they_were_freed_is_an_error_C65():
+def test_reading_saved_values_after_they_were_freed_is_an_error():
     y = ones().exp()
     y.sum().backward()
     with pytest.raises(RuntimeError, match="freed"):
         y.grad_fn._saved_result
 
 
-def test_raw_saved_values_unpack_C65():
+def test_raw_saved_values_unpack():
     x = ones()
     node = (x * x).grad_fn
     raw = node._raw_saved_self
@@ -198,13 +198,13 @@ def test_raw_saved_values_unpack_C65():
     assert [s.unpack() is x for s in node._raw_saved_tensors] == [True]
 
 
-def test_saved_tensor_objects_cannot_be_made_by_hand_C65():
+def test_saved_tensor_objects_cannot_be_made_by_hand():
     kind = type(ones().exp().grad_fn._raw_saved_result)
-    with pytest.raises((TypeError, RuntimeError)):
+    with pytest.raises(TypeError, match="no constructor"):
         kind()
 
 
-def test_hooks_can_be_set_on_a_raw_saved_value_C65():
+def test_hooks_can_be_set_on_a_raw_saved_value():
     x = ones()
     y = x * x
     y.grad_fn._raw_saved_self.register_hooks(lambda t: t * 2, lambda t: t * 5)
@@ -213,14 +213,14 @@ def test_hooks_can_be_set_on_a_raw_saved_value_C65():
     assert x.grad.tolist() == [11, 11, 11]
 
 
-def test_hooks_twice_on_a_raw_saved_value_are_refused_C65():
+def test_hooks_twice_on_a_raw_saved_value_are_refused():
     raw = ones().exp().grad_fn._raw_saved_result
     raw.register_hooks(lambda t: t, lambda t: t)
     with pytest.raises(RuntimeError, match="already"):
         raw.register_hooks(lambda t: t, lambda t: t)
 
 
-def test_hooks_on_a_freed_value_are_refused_C65():
+def test_hooks_on_a_freed_value_are_refused():
     y = ones().exp()
     raw = y.grad_fn._raw_saved_result
     y.sum().backward()
@@ -230,14 +230,14 @@ def test_hooks_on_a_freed_value_are_refused_C65():
         raw.unpack()
 
 
-def test_hooks_on_a_saved_none_are_refused_C65():
+def test_hooks_on_a_saved_none_are_refused():
     raw = (ones() * fg.ones(3)).grad_fn._raw_saved_self
     with pytest.raises(RuntimeError, match="None"):
         raw.register_hooks(lambda t: t, lambda t: t)
 
 
 @pytest.mark.parametrize("hooks", [(3, len), (len, 3), (None, None)])
-def test_hooks_of_a_saved_value_must_be_callable_C65(hooks):
+def test_hooks_of_a_saved_value_must_be_callable(hooks):
     with pytest.raises(TypeError):
         ones().exp().grad_fn._raw_saved_result.register_hooks(*hooks)
 

@@ -1,4 +1,4 @@
-"""Entries of the cache for another machine: saved, loaded, and gathered afresh (row A71)."""
+"""Entries of the cache for another machine: saved, loaded, and gathered afresh."""
 
 import os
 import subprocess
@@ -51,6 +51,30 @@ def test_what_one_machine_compiled_another_takes_over(run):
         assert load_cache_artifacts(open("artifacts", "rb").read()) == [key_of_one]
         one(x)
         assert (cache_stats()["hits"], cache_stats()["misses"]) == (1, 0)
+    """, machine="there")
+
+
+def test_forwards_backwards_and_steps_are_carried(run):
+    body = """
+        from foregrad.compiler import AdamW, compile_step
+        def train():
+            w = fg.ones(3, requires_grad=True)
+            fg.compile(lambda w: (w.sin() * w).sum(), fullgraph=True)(w).backward()
+            step = compile_step(lambda x: (x * w).sum(), [w], AdamW())
+            return w.grad.tolist(), step(x).item(), w.tolist()
+    """
+    run(body + """
+        open("numbers", "w").write(repr(train()))
+        kinds = sorted(lookup["fields"]["kind"] for lookup in cache_stats()["lookups"])
+        assert kinds == ["backward", "forward", "forward"], kinds  # a step is a forward
+        saved, found = save_cache_artifacts()
+        assert len(found) == 3
+        open("artifacts", "wb").write(saved)
+    """)
+    run(body + """
+        assert len(load_cache_artifacts(open("artifacts", "rb").read())) == 3
+        assert repr(train()) == open("numbers").read()
+        assert (cache_stats()["hits"], cache_stats()["misses"]) == (3, 0)
     """, machine="there")
 
 

@@ -1,5 +1,5 @@
 """Random programs with a cache: the first process compiles them, the second finds all of them, and
-both do what eager code does (rows A23, A39, A45)."""
+both do what eager code does."""
 
 import json
 import os

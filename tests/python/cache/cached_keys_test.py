@@ -1,5 +1,5 @@
 """Keys that must differ and keys that must not: programs that differ in one thing each, all in one
-store, do what eager code does, in any order, cold and warm (rows A23-A31, A39, A40, G1-G4)."""
+store, do what eager code does, in any order, cold and warm."""
 
 import json
 import os

@@ -1,5 +1,4 @@
-"""Two users, and what a warm process shows (rows A45, A52, A65, A74, A77, A78, G44,
-G45, G50)."""
+"""Two users, and what a warm process shows."""
 
 import json
 import os
@@ -84,7 +83,7 @@ def test_another_user_neither_reads_nor_is_given_what_this_one_compiled(open_fol
     assert list(stats["failures"]) == ["open folder"]
 
 
-def test_a_warm_process_logs_graphs_as_if_it_had_compiled(tmp_path):  # A52
+def test_a_warm_process_logs_graphs_as_if_it_had_compiled(tmp_path):
     logs = [run(tmp_path, FOREGRAD_LOG="graph")[2] for _ in range(2)]
     label = re.compile(r", from the cache, where it is since it was compiled in \d+ ms")
     for what in ("guards", "joint", "partition"):
@@ -115,7 +114,7 @@ def cache(tmp_path):
     return ask
 
 
-def test_keys_can_be_asked_for_without_compiling(cache):  # A74
+def test_keys_can_be_asked_for_without_compiling(cache):
     keys, log = cache("""
         x, w = fg.ones(3).requires_grad_(), fg.ones(3).requires_grad_()
         scale = 2.0
@@ -142,7 +141,7 @@ def test_keys_can_be_asked_for_without_compiling(cache):  # A74
     assert [key[:12] for key in keys] == re.findall(r"miss (\w{12}) in", log)
 
 
-def test_what_happened_is_recorded_and_said_at_the_end(cache):  # A65, A77, A78
+def test_what_happened_is_recorded_and_said_at_the_end(cache):
     source = """
         f = fg.compile(lambda x: x.sin() * 2)
         f(fg.ones(3)), fg.compile(lambda x: x.sin(), backend="interpreter")(fg.ones(3))

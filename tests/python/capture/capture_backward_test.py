@@ -79,7 +79,7 @@ def add_and_scale(ctx, g):
     return g * ctx.b
 
 
-def test_b27_an_input_kept_on_the_context_is_written_once_per_backward():
+def test_an_input_kept_on_the_context_is_written_once_per_backward():
     apply = custom(add_and_scale)
     alike(lambda x, b: apply(x, b))
     alike(lambda x, b: apply(x * 2, b).sin())
@@ -90,7 +90,7 @@ def test_b27_an_input_kept_on_the_context_is_written_once_per_backward():
     lambda b, g: b.add_(g.detach()).mul_(3), lambda b, g: b[0].add_(1),
     lambda b, g: b[1:].copy_(g[:2]), lambda b, g: b.detach().add_(1),
     lambda b, g: b.data.add_(1), lambda b, g: b.view(-1)[::2].fill_(7.0)])
-def test_b27_every_way_of_writing_to_an_input(write):
+def test_every_way_of_writing_to_an_input(write):
     def backward(ctx, g):
         before = ctx.b * 2
         write(ctx.b, g)
@@ -100,7 +100,7 @@ def test_b27_every_way_of_writing_to_an_input(write):
     alike(lambda x, b: apply(x, b))
 
 
-def test_b27_an_input_that_requires_grad_is_written():
+def test_an_input_that_requires_grad_is_written():
     def backward(ctx, g):
         with fg.no_grad():
             ctx.b.add_(1)
@@ -110,13 +110,13 @@ def test_b27_an_input_that_requires_grad_is_written():
     alike(lambda x, b: apply(x, b), lambda: [leaf(3)])
 
 
-def test_b27_an_input_of_another_layout_is_written():
+def test_an_input_of_another_layout_is_written():
     apply = custom(lambda ctx, g: g * ctx.b.add_(1).sum(0))
     alike(lambda x, b: apply(x, b), lambda: [plain(3, 2).t()])
     alike(lambda x, b: apply(x, b), lambda: [plain(4, 6)[1:3, ::2]])
 
 
-def test_b27_a_hook_writes_to_a_tensor_that_the_forward_reads():
+def test_a_hook_writes_to_a_tensor_that_the_forward_reads():
     count = plain(3)
 
     def outcome(function):
@@ -139,7 +139,7 @@ class Holder:
         self.seen = fg.zeros(3, dtype=fg.float64)
 
 
-def test_b27_a_hook_writes_to_a_tensor_of_an_object():
+def test_a_hook_writes_to_a_tensor_of_an_object():
     def make(holder):
         def f(x):
             y = x + holder.seen
@@ -161,7 +161,7 @@ def test_b27_a_hook_writes_to_a_tensor_of_an_object():
     assert outcome(fg.compile(make(one), fullgraph=True), one) == outcome(make(two), two)
 
 
-def test_b28_an_input_written_in_the_forward_and_again_in_the_backward():
+def test_an_input_written_in_the_forward_and_again_in_the_backward():
     def forward(ctx, x, b):
         b.add_(1)
         return x * b
@@ -178,7 +178,7 @@ def test_b28_an_input_written_in_the_forward_and_again_in_the_backward():
     alike(f)
 
 
-def test_b28_a_tensor_of_an_object_written_in_the_forward_and_again_in_the_backward():
+def test_a_tensor_of_an_object_written_in_the_forward_and_again_in_the_backward():
     apply = custom(add_and_scale)
 
     def make(holder):
@@ -196,7 +196,7 @@ def test_b28_a_tensor_of_an_object_written_in_the_forward_and_again_in_the_backw
     assert outcome(fg.compile(make(one), fullgraph=True), one) == outcome(make(two), two)
 
 
-def test_b27_a_tensor_that_the_caller_changes_meanwhile_is_read_as_it_is_then():
+def test_a_tensor_that_the_caller_changes_meanwhile_is_read_as_it_is_then():
     apply = custom(lambda ctx, g: g * ctx.b)
 
     def outcome(function):
@@ -311,7 +311,7 @@ def test_a_gradient_that_is_the_memory_of_an_input_stays_what_it_was():
 # ---- gradients that come
 
 
-def test_b29_a_write_to_the_gradient_that_comes():
+def test_a_write_to_the_gradient_that_comes():
     apply = custom(lambda ctx, g: g.mul_(3) + ctx.b)
     alike(lambda x, b: apply(x, b))
     alike(lambda x, b: apply(x, b), tangent=lambda: plain(3))
@@ -325,7 +325,7 @@ def test_b29_a_write_to_the_gradient_that_comes():
     alike(hooked)
 
 
-def test_b29_a_gradient_whose_elements_share_memory_is_not_written():
+def test_a_gradient_whose_elements_share_memory_is_not_written():
     apply = custom(lambda ctx, g: g.mul_(3))
     compiled = fg.compile(lambda x, b: apply(x, b), fullgraph=True)
     for function in (apply, compiled):
@@ -333,7 +333,7 @@ def test_b29_a_gradient_whose_elements_share_memory_is_not_written():
             function(leaf(3), plain(3)).sum().backward()
 
 
-def test_b29_gradients_that_share_memory_are_an_error_if_one_is_written():
+def test_gradients_that_share_memory_are_an_error_if_one_is_written():
     def f(x, b):
         y, z = x * b, x + b
         y.register_hook(lambda g: g.mul_(2))
@@ -348,7 +348,7 @@ def test_b29_gradients_that_share_memory_are_an_error_if_one_is_written():
 # ---- what is refused
 
 
-def test_b27_a_change_of_layout_in_the_backward_is_refused():
+def test_a_change_of_layout_in_the_backward_is_refused():
     def backward(ctx, g):
         ctx.b.unsqueeze_(0)
         return g * 2
@@ -366,7 +366,7 @@ def test_b27_a_change_of_layout_in_the_backward_is_refused():
 @pytest.mark.parametrize("change", [
     lambda b: b.requires_grad_(), lambda b: setattr(b, "grad", fg.ones_like(b)),
     lambda b: setattr(b, "data", fg.ones_like(b))])
-def test_b27_other_changes_of_an_input_in_the_backward_are_refused(change):
+def test_other_changes_of_an_input_in_the_backward_are_refused(change):
     def backward(ctx, g):
         change(ctx.b)
         return g * 2
@@ -498,7 +498,7 @@ def test_a_backward_that_records_a_forward_of_its_own_is_captured():
 # ---- derivatives of higher order
 
 
-def test_b27_a_backward_that_writes_is_not_differentiated_again():
+def test_a_backward_that_writes_is_not_differentiated_again():
     for backward in (add_and_scale, lambda ctx, g: g.mul_(2)):
         apply = custom(backward)
         x, b = leaf(3), plain(3)

@@ -499,3 +499,31 @@ def test_a_result_that_a_hook_reads_where_saved_tensor_hooks_pack_it():
 
     with pytest.warns(UserWarning, match="saved-tensor hooks may make two"):
         assert gradient(fg.compile(function)) == gradient(function) == [10.0, 10.0]
+
+
+def test_a_written_input_that_a_backward_writes_again_where_saved_tensor_hooks_pack_it():
+    class WritesBoth(fg.autograd.Function):
+        @staticmethod
+        def forward(ctx, x, b):
+            b.detach().add_(2)
+            ctx.b = b
+            return x * b.sum()
+
+        @staticmethod
+        def backward(ctx, grad):
+            ctx.b.detach().mul_(0.5)
+            return grad * ctx.b.sum(), None
+
+    def function(x):
+        return WritesBoth.apply(x[0], x[None]), fg.nn.functional.gelu(x[0])
+
+    def gradients(function):
+        x = fg.ones(2, 3, requires_grad=True)
+        with saved_tensors_hooks(lambda tensor: tensor.detach().clone(), lambda tensor: tensor):
+            results = [result.sum() for result in function(x)]
+        found = [fg.autograd.grad(roots, [x], retain_graph=True)[0].tolist()
+                 for roots in (results[:1], results, results)]
+        return found, x.tolist()
+
+    with pytest.warns(UserWarning, match="saved-tensor hooks may make two"):
+        assert gradients(fg.compile(function)) == gradients(function)

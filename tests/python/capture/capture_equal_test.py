@@ -56,13 +56,13 @@ def test_a_write_of_elements_that_overlap_is_refused():
 # ---- views
 
 
-def test_b35_a_view_of_several_may_not_be_written_by_the_caller_either():
+def test_a_view_of_several_may_not_be_written_by_the_caller_either():
     for view in (lambda x: x.split(1)[1], lambda x: x.unbind(0)[1], lambda x: x.chunk(2)[1][0]):
         for make in (nonleaf, lambda *shape: (leaf(*shape).sin(), None)):
             same_outcome(view, lambda function: error_of(lambda: function(make(3, 2)[0]).sin_()))
 
 
-def test_b35_a_view_that_has_a_hook_may_be_written_by_the_caller():
+def test_a_view_that_has_a_hook_may_be_written_by_the_caller():
     def f(x):
         part = x[0]
         part.register_hook(lambda g: g * 2)
@@ -77,7 +77,7 @@ def test_b35_a_view_that_has_a_hook_may_be_written_by_the_caller():
     same_outcome(f, outcome)
 
 
-def test_b24_a_view_made_before_the_write_is_a_part_of_the_base():
+def test_a_view_made_before_the_write_is_a_part_of_the_base():
     def f(x):
         part = x.view_as(x)
         x.mul_(2)
@@ -160,7 +160,7 @@ def test_the_shape_of_an_intermediate_changes_in_place():
     alike(f, lambda: [leaf(2, 3)])
 
 
-def test_b17_views_of_an_input_that_changes_its_shape_and_is_written_then():
+def test_views_of_an_input_that_changes_its_shape_and_is_written_then():
     def f(x):
         x.unsqueeze_(0)
         part = x[:, 1:]
@@ -329,7 +329,7 @@ def test_data_of_what_a_gradient_reads_is_not_returned():
     refused(f, leaf(3), match="returns .data of a tensor that its gradient reads")
 
 
-def test_b74_only_what_the_wanted_gradients_read_is_compared():
+def test_only_what_the_wanted_gradients_read_is_compared():
     def f(x, y):
         return x.exp() * y, y.sin()
 
@@ -344,7 +344,7 @@ def test_b74_only_what_the_wanted_gradients_read_is_compared():
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_b74_a_result_that_eager_code_saves_may_not_be_written(again):
+def test_a_result_that_eager_code_saves_may_not_be_written(again):
     def outcome(function):
         x = leaf(3)
         result = function(x)

@@ -7,7 +7,7 @@ import weakref
 
 import foregrad as fg
 import pytest
-from capture_compare import leaf, nonleaf, plain
+from capture_compare import leaf, nonleaf, plain, versions_of
 
 
 class Holder:
@@ -19,36 +19,44 @@ def values(result):
     return str([(t.dtype, t.tolist()) for t in tensors])  # as text: NaN is not NaN
 
 
-def agrees(function, *calls):
-    """Eager and captured (or refused, and then eager) agree on each of the calls."""
+def agrees(function, *calls, refused=None):
+    """Eager and captured agree on each of the calls; `refused` is why it runs eagerly instead."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         compiled = fg.compile(function)
         for arguments in calls:
             assert values(compiled(*arguments)) == values(function(*arguments))
+    if refused is None:
+        assert compiled.compiled.refused is None and versions_of(compiled) > 0
+    else:
+        assert refused in compiled.compiled.refused
 
 
 def test_where_a_tensor_starts_in_its_memory():
     base = plain(8)
-    agrees(lambda x: x * x.storage_offset(), [base[1:3]], [base[2:4]])
+    agrees(lambda x: x * x.storage_offset(), [base[1:3]], [base[2:4]],
+           refused="reads storage_offset of an input")
 
 
 def test_whether_a_tensor_is_a_view_and_of_what():
-    agrees(lambda x: x * 2 if x._is_view() else x * 3, [plain(3)], [plain(4)[1:]])
-    agrees(lambda x: (x if x._base is None else x._base) * 2, [plain(4)[1:]], [plain(3)])
+    agrees(lambda x: x * 2 if x._is_view() else x * 3, [plain(3)], [plain(4)[1:]],
+           refused="reads _is_view of an input")
+    agrees(lambda x: (x if x._base is None else x._base) * 2, [plain(4)[1:]], [plain(3)],
+           refused="reads _base of an input")
 
 
 def test_how_often_a_tensor_was_written():
     written = plain(3)
     written.add_(1)
-    agrees(lambda x: x * x._version, [plain(3)], [written])
+    agrees(lambda x: x * x._version, [plain(3)], [written],
+           refused="reads _version of an input")
 
 
 def test_what_made_a_tensor():
     def f(x):
         return x * 2 if x.grad_fn.name().startswith("Mul") else x * 3
 
-    agrees(f, [leaf(3) * 2], [leaf(3).sin()])
+    agrees(f, [leaf(3) * 2], [leaf(3).sin()], refused="reads grad_fn of an input")
 
 
 def test_the_gradient_of_an_argument():
@@ -57,20 +65,22 @@ def test_the_gradient_of_an_argument():
 
     x, y = leaf(3), leaf(3)
     y.grad = plain(3)
-    agrees(f, [x], [y], [x])
+    agrees(f, [x], [y], [x], refused="reads grad of an input")
 
 
 def test_attributes_of_an_argument():
     x, y = plain(3), plain(3)
     x.scale, y.scale = 3, 4
-    agrees(lambda x: x * getattr(x, "scale", 0), [x], [y])
+    agrees(lambda x: x * getattr(x, "scale", 0), [x], [y],
+           refused="an argument has attributes of its own")
 
 
 def test_whether_an_argument_retains_its_gradient():
     x, _ = nonleaf(3)
     kept, _ = nonleaf(3)
     kept.retain_grad()
-    agrees(lambda x: x * 2 if x.retains_grad else x * 3, [x], [kept])
+    agrees(lambda x: x * 2 if x.retains_grad else x * 3, [x], [kept],
+           refused="reads retains_grad of an input")
 
 
 def test_whether_an_argument_requires_grad():
@@ -330,6 +340,6 @@ def test_tensors_as_keys_are_refused_and_run_eagerly():
     def f(x):
         return sum((x * t).sum() * factor for t, factor in table.items())
 
-    agrees(f, [plain(3)], [leaf(3)])
+    agrees(f, [plain(3)], [leaf(3)], refused="keys are tensors")
     with pytest.raises(RuntimeError, match="keys are tensors; use a list of pairs"):
         fg.compile(f, fullgraph=True)(plain(3))

@@ -184,7 +184,7 @@ def test_a_trace_has_every_phase_every_call_and_every_step(tmp_path):
     names = {(event["cat"], event["name"]) for event in events}
     phases = ("capture", "capture gradient", "partition", "simplify", "fold_constants",
               "common_subexpressions", "recompute_late", "compute_again", "dead_code", "verify",
-              "fuse", "plan memory", "make loops", "load generator", "generate code", "emit",
+              "fuse", "plan_memory", "make loops", "load generator", "generate code", "emit",
               "LLVM", "link", "load")
     assert {("phase", name) for name in phases} <= names
     assert {("call", "find version"), ("call", "forward"), ("call", "backward")} <= names

@@ -106,6 +106,8 @@ def alike(function, make, calls=2, **options):
         found = observe(compiled, make)
         for one, two in zip(expected, found, strict=True):
             assert one == two, one[0]
+    if options["fullgraph"]:
+        assert versions_of(compiled) > 0  # it was captured, not called
     return compiled
 
 

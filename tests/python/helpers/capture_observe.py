@@ -74,7 +74,7 @@ def is_refusal(error):
     return isinstance(error, RuntimeError) and (
         "captur" in text and "graph after" not in text or "not known here" in text
         or "has no gradient here" in text or "modified by an inplace operation" in text
-        or "detached in place" in text)
+        or "detached in place" in text or "more than one element of the written-to" in text)
 
 
 def elements(tensor):

@@ -1,5 +1,6 @@
-// A captured function made ready to run: forward and backward graphs, one node of autograd over
-// them, and the same again for its gradient when that is differentiated.
+// Programs of one captured function: its forward, its backwards by the gradients that come and are
+// asked for, and the identity under which the cache has them. One node of autograd stands over
+// them. A gradient that is differentiated in its turn has Programs of its own.
 #pragma once
 
 #include <algorithm>
@@ -8,13 +9,13 @@
 
 #include "cache/cache.h"
 #include "capture/identity.h"
-#include "compile/kernel_parts.h"
+#include "compile/programs_parts.h"
 
 namespace fg::compiler {
 
 using Partition = Callback<std::vector<passes::Saved>(const passes::JointGraph& joint)>;
 
-struct KernelOptions {
+struct ProgramOptions {
   Backend forward{}, backward{};     // none: compile_default
   Partition partition{};             // none: save what the backward reads
   bool passes = true;                // false: graphs reach the back ends as they were captured
@@ -26,20 +27,20 @@ struct KernelOptions {
   Backend inference{};               // of a forward that is not recorded; none: forward
 };
 
-class KernelNode;
+class CompiledNode;
 
-class Kernel : public Counted {
+class Programs : public Counted {
  public:
   // `known`: values beside the inputs that its calls are given too.
-  Kernel(capture::Function function, KernelOptions options, std::vector<ir::ValueId> known = {});
-  static void destroy(Kernel* kernel) { delete kernel; }
+  Programs(capture::Function function, ProgramOptions options, std::vector<ir::ValueId> known = {});
+  static void destroy(Programs* programs) { delete programs; }
 
   const capture::Function& function() const { return function_; }
   // Runs on real tensors, one per input and known value, with the seeds of its random numbers.
   // Outputs that are differentiable get this call as their history when `record`: the node that is
   // put into `made`.
   Tensors call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
-               Ref<KernelNode>* made = nullptr);
+               Ref<CompiledNode>* made = nullptr);
 
   // Compiles the forward, or finds it in the cache. Its graph is read from there when asked for.
   void prepare(bool record) { forward(record); }
@@ -68,6 +69,8 @@ class Kernel : public Counted {
   bool holds_for_again(size_t i) const { return training_->again[i]; }
   // The place of an input among the values that the forward keeps.
   std::optional<size_t> kept_place(size_t input) const;
+  // Whether memory of an input that code of the user reaches in a backward may be kept, too.
+  bool may_save_live() const;
   // Inputs that code of the user reaches in a backward: a call hands them to its node. Of those,
   // and of gradients that come (after the inputs), those that it writes to.
   const std::vector<size_t>& live() const { return training_->live; }
@@ -82,7 +85,7 @@ class Kernel : public Counted {
   std::string cache_key(bool record);
 
   // To look at: a graph that was made ready to run, after the passes.
-  struct Made {
+  struct CompiledGraph {
     std::string title;
     ir::Graph graph;
     std::vector<timing::Time> phases;  // of a backward; a forward is made with its version
@@ -90,7 +93,7 @@ class Kernel : public Counted {
   };
   // The forward, then the backwards that were asked for: if none was, the one that most will be.
   // What is differentiated again has its own.
-  std::vector<Made> made();
+  std::vector<CompiledGraph> compiled_graphs();
   struct SavedInfo {
     ir::ValueId value;  // of the recorded forward's graph
     std::string from, why;
@@ -98,10 +101,10 @@ class Kernel : public Counted {
   std::vector<SavedInfo> saved();  // of a recorded forward
 
  private:
-  friend class KernelNode;
+  friend class CompiledNode;
   // A gradient that can be differentiated in its turn.
-  struct Again {
-    Ref<Kernel> kernel;
+  struct DifferentiableGradient {
+    Ref<Programs> programs;
     std::vector<size_t> watched;
     std::vector<size_t> known;      // which of the saved values its calls are given
     std::vector<uint32_t> through;  // differentiable outputs that its own gradient goes through
@@ -118,7 +121,7 @@ class Kernel : public Counted {
   };
   // Where nodes do not say what the gradient is, it is planned.
   KeyOrReason identify(bool record, Forward& plan, bool& planned);
-  // None: this kernel is not cached.
+  // None: the function is not cached.
   std::optional<cache::Key> forward_key(bool record, Forward& plan, bool& planned);
   std::optional<cache::Key> backward_key(const Request& request,
                                          const capture::Function* gradient) const;
@@ -128,7 +131,7 @@ class Kernel : public Counted {
   Backward make_backward(const Request& request, const Tensors& inputs);
   Backward compile_backward(const Request& request, const Tensors& inputs,
                             std::optional<capture::Function> gradient, const cache::Key* key);
-  const Again& gradient(const Request& request, const Tensors& inputs);
+  const DifferentiableGradient& gradient(const Request& request, const Tensors& inputs);
   std::vector<size_t> watched_by(const capture::Function& gradient) const;
   static std::string text_of(const capture::Function& gradient);
   void find_held(const capture::Function& gradient, Forward& forward) const;
@@ -147,7 +150,7 @@ class Kernel : public Counted {
   ir::Ends forward_inputs() const;
 
   capture::Function function_;
-  KernelOptions options_;
+  ProgramOptions options_;
   std::vector<ir::ValueId> known_;
   std::mutex mutex_;
   std::unique_ptr<Forward> inference_, training_;
@@ -156,7 +159,7 @@ class Kernel : public Counted {
   bool known_by_nodes_ = true;           // nodes say what its gradient is
   std::atomic<Forward*> ready_[2] = {};  // these two, for those who do not want to wait
   std::map<Request, Backward> backwards_;
-  std::map<Request, Again> gradients_;
+  std::map<Request, DifferentiableGradient> gradients_;
 };
 
 }  // namespace fg::compiler

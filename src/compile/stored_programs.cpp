@@ -1,11 +1,11 @@
-#include "compile/stored.h"
+#include "compile/stored_programs.h"
 
 #include <algorithm>
 
 #include "base/fail.h"
 #include "base/level.h"
 #include "base/log.h"
-#include "compile/stored_generated.h"
+#include "compile/stored_programs_generated.h"
 
 namespace fg::compiler {
 

@@ -7,8 +7,8 @@
 #include "base/log.h"
 #include "base/version.h"
 #include "capture/identity.h"
-#include "compile/kernel.h"
-#include "compile/stored.h"
+#include "compile/programs.h"
+#include "compile/stored_programs.h"
 
 namespace fg::compiler {
 
@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kUnidentified = "an operation of the user whose code has no build-id";
 
-const char* uncached(const KernelOptions& options) {
+const char* uncached(const ProgramOptions& options) {
   if (options.forward || options.backward || options.inference) return "a back end of the user";
   if (options.partition && options.partition_name.empty()) return "a partition of the user";
   if (!options.passes) return "no passes";
@@ -69,7 +69,7 @@ auto load_or_none(const cache::Entry& entry, const Load& load)
 // What runs later, and is not in the trace of the forward: a backward makes tensors too.
 static cache::Field ambient() { return {"default dtype", std::string(name(default_dtype()))}; }
 
-Kernel::KeyOrReason Kernel::identify(bool record, Forward& plan, bool& planned) {
+Programs::KeyOrReason Programs::identify(bool record, Forward& plan, bool& planned) {
   if (const char* why = uncached(options_)) return {{}, why};
   capture::Identity identity;
   try {
@@ -99,7 +99,7 @@ Kernel::KeyOrReason Kernel::identify(bool record, Forward& plan, bool& planned) 
   return {std::move(key), ""};
 }
 
-std::optional<cache::Key> Kernel::forward_key(bool record, Forward& plan, bool& planned) {
+std::optional<cache::Key> Programs::forward_key(bool record, Forward& plan, bool& planned) {
   if (!cache::enabled()) return {};
   timing::Phase phase("cache key");
   KeyOrReason made = identify(record, plan, planned);
@@ -107,7 +107,7 @@ std::optional<cache::Key> Kernel::forward_key(bool record, Forward& plan, bool& 
   return std::move(made.key);
 }
 
-std::string Kernel::cache_key(bool record) {
+std::string Programs::cache_key(bool record) {
   std::scoped_lock lock(mutex_);
   Forward plan;
   bool planned = false;
@@ -116,8 +116,8 @@ std::string Kernel::cache_key(bool record) {
   return hex(cache::address_of(*made.key));
 }
 
-std::optional<cache::Key> Kernel::backward_key(const Request& request,
-                                               const Function* gradient) const {
+std::optional<cache::Key> Programs::backward_key(const Request& request,
+                                                 const Function* gradient) const {
   if (!key_ || !cache::enabled()) return {};
   cache::Key key = *key_;
   key.fields[0].value = "backward";
@@ -131,7 +131,7 @@ std::optional<cache::Key> Kernel::backward_key(const Request& request,
   return key;
 }
 
-Forward Kernel::make_forward(bool record) {
+Forward Programs::make_forward(bool record) {
   Forward plan;
   bool planned = false;
   std::optional<cache::Key> key = forward_key(record, plan, planned);
@@ -166,7 +166,7 @@ Forward Kernel::make_forward(bool record) {
 
 // Code from the cache knows how many values it saves, but not which of this trace: the plan is made
 // again where somebody asks.
-void Kernel::ensure_placed(const Tensors* inputs) {
+void Programs::ensure_placed(const Tensors* inputs) {
   if (!training_ || training_->placed) return;
   Forward plan;
   plan_gradient(plan, inputs);
@@ -178,7 +178,7 @@ void Kernel::ensure_placed(const Tensors* inputs) {
   training_->placed = true;
 }
 
-Backward Kernel::make_backward(const Request& request, const Tensors& inputs) {
+Backward Programs::make_backward(const Request& request, const Tensors& inputs) {
   timing::Collector collector;
   std::optional<Function> gradient;
   if (key_ && !known_by_nodes_) {

@@ -1,4 +1,4 @@
-#include "compile/kernel_node.h"
+#include "compile/compiled_node.h"
 
 #include "autograd/graph_task.h"
 #include "autograd/meta.h"
@@ -7,25 +7,25 @@
 
 namespace fg::compiler {
 
-KernelNode::KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds)
-    : kernel_(std::move(kernel)), seeds_(std::move(seeds)) {
+CompiledNode::CompiledNode(Ref<Programs> programs, const Tensors& inputs, Tensors seeds)
+    : programs_(std::move(programs)), seeds_(std::move(seeds)) {
   for (size_t i = 0; i < inputs.size(); i++) {
-    const capture::Function::In& in = kernel_->function().inputs[i];
+    const capture::Function::In& in = programs_->function().inputs[i];
     if (!in.needs_grad) continue;
     // No edge to what no gradient reaches: nobody shall run this node for it.
-    bool reached = kernel_->reached()[next_edges().size()];
+    bool reached = programs_->reached()[next_edges().size()];
     add_next_edge(reached ? autograd::gradient_edge(inputs[i]) : autograd::Edge{});
   }
   bool hooks = graph_counters.saved_tensor_hooks > 0;  // nobody compares versions then
   saved_inputs_.resize(inputs.size());
   for (size_t i = 0; i < inputs.size(); i++) {
-    bool kept = kernel_->holds_for_again(i) || (!hooks && kernel_->holds(i));
+    bool kept = programs_->holds_for_again(i) || (!hooks && programs_->holds(i));
     if (kept) saved_inputs_[i] = autograd::SavedValue(inputs[i], false);
   }
 }
 
-void KernelNode::check_watched(uint32_t output) const {
-  for (const capture::Function::Out& out : kernel_->function().outputs) {
+void CompiledNode::check_watched(uint32_t output) const {
+  for (const capture::Function::Out& out : programs_->function().outputs) {
     if (!out.differentiable || output-- > 0) continue;
     if (!out.inner) return;
     fail(
@@ -36,8 +36,8 @@ void KernelNode::check_watched(uint32_t output) const {
   }
 }
 
-bool KernelNode::leads_to_wanted(uint32_t output) const {
-  const std::vector<bool>& reached = kernel_->reach()[output];
+bool CompiledNode::leads_to_wanted(uint32_t output) const {
+  const std::vector<bool>& reached = programs_->reach()[output];
   for (size_t i = 0; i < reached.size(); i++) {
     if (reached[i] && should_compute(i)) return true;
   }
@@ -45,29 +45,29 @@ bool KernelNode::leads_to_wanted(uint32_t output) const {
 }
 
 // Where saved-tensor hooks pack what is saved, nobody compares versions.
-void KernelNode::watch_input(size_t i, const Tensor& input) {
+void CompiledNode::watch_input(size_t i, const Tensor& input) {
   if (graph_counters.saved_tensor_hooks > 0) return;
   watched_.emplace(i, autograd::SavedValue(alias(input), false));
 }
 
-void KernelNode::watch_outputs(const Tensors& outputs, const std::vector<size_t>& which) {
+void CompiledNode::watch_outputs(const Tensors& outputs, const std::vector<size_t>& which) {
   if (graph_counters.saved_tensor_hooks > 0) return;
-  size_t before = kernel_->function().inputs.size();
+  size_t before = programs_->function().inputs.size();
   for (size_t i : which) {
     if (outputs[i].defined()) watched_.emplace(before + i, autograd::SavedValue(outputs[i], true));
   }
 }
 
 // A backward() without inputs runs all nodes, also those that lead to no leaf.
-void KernelNode::check_all_versions(const capture::Tangents& kinds) const {
+void CompiledNode::check_all_versions(const capture::Tangents& kinds) const {
   autograd::GraphTask* task = autograd::current_task();
   if (task && task->restricted) return;
   for (size_t k = 0; k < kinds.size(); k++) {
-    if (kinds[k] != capture::Tangent::none) check_versions(kernel_->watched_behind(k));
+    if (kinds[k] != capture::Tangent::none) check_versions(programs_->watched_behind(k));
   }
 }
 
-void KernelNode::check_versions(const std::vector<size_t>& watched) const {
+void CompiledNode::check_versions(const std::vector<size_t>& watched) const {
   for (size_t i : watched) {
     if (auto found = watched_.find(i); found != watched_.end()) {
       check_version(found->second);
@@ -78,8 +78,8 @@ void KernelNode::check_versions(const std::vector<size_t>& watched) const {
 }
 
 // Code of the user may read what nothing saved: eager code would find there what is written now.
-void KernelNode::check_version(const autograd::SavedValue& value) const {
-  if (value.was_written() && capture::runs_code_of_user(kernel_->function())) {
+void CompiledNode::check_version(const autograd::SavedValue& value) const {
+  if (value.was_written() && capture::runs_code_of_user(programs_->function())) {
     fail(
         "{}: one of the variables needed for gradient computation has been modified by an inplace "
         "operation: a tensor that a backward or a hook of the compiled function may read, as it "
@@ -89,12 +89,12 @@ void KernelNode::check_version(const autograd::SavedValue& value) const {
   value.check_version(this);
 }
 
-void KernelNode::release_variables() {
+void CompiledNode::release_variables() {
   Locked locked(lock_);
   free_saved();
 }
 
-void KernelNode::free_saved() {
+void CompiledNode::free_saved() {
   released_ = true;
   watched_.clear();
   live_.clear();
@@ -125,7 +125,7 @@ static Tensor in_layout(Tensor tangent, const Dims& strides) {
 
 // The inputs as they are now, to be recognised; a packed one stays packed. Of an input that the
 // call wrote there is a copy from before, and what the user's code has is the other one.
-Tensors KernelNode::held_inputs() {
+Tensors CompiledNode::held_inputs() {
   Locked locked(lock_);
   if (released_) autograd::refuse_freed(*this);
   Tensors inputs;
@@ -136,7 +136,7 @@ Tensors KernelNode::held_inputs() {
 
 // Whether the engine frees the graph: nothing can ask for saved values after this call. Hooks that
 // run after it still could.
-bool KernelNode::is_last_call() const {
+bool CompiledNode::is_last_call() const {
   autograd::GraphTask* task = autograd::current_task();
   bool hooked = hooks() && !hooks()->post.entries.empty();
   return task && task->current_node == this && !task->keep_graph && !hooked;
@@ -157,10 +157,10 @@ static void keep_apart(Tensors& results, const Tensors& others) {
   }
 }
 
-const Tensor& KernelNode::live(size_t input) const {
+const Tensor& CompiledNode::live(size_t input) const {
   for (const auto& [i, tensor] : live_) {
     if (i != input) continue;
-    ir::ValueInfo given = kernel_->input_info(i);
+    ir::ValueInfo given = programs_->input_info(i);
     if (tensor.sizes() == given.sizes && tensor.strides() == given.strides) return tensor;
     fail(
         "{}: the shape of a tensor that a backward or a hook uses was changed in place since the "
@@ -171,9 +171,9 @@ const Tensor& KernelNode::live(size_t input) const {
 }
 
 // The tensors that the backward writes to: nothing else that it is given may show their memory.
-Tensors KernelNode::targets_of(const Backward& backward, const Tensors& given) const {
+Tensors CompiledNode::targets_of(const Backward& backward, const Tensors& given) const {
   Tensors targets;
-  size_t inputs = kernel_->function().inputs.size();
+  size_t inputs = programs_->function().inputs.size();
   for (const auto& write : backward.writes) {
     targets.push_back(write.place < inputs ? live(write.place) : given[write.place - inputs]);
     const Tensor& target = targets.back();
@@ -196,7 +196,7 @@ Tensors KernelNode::targets_of(const Backward& backward, const Tensors& given) c
   return targets;
 }
 
-void KernelNode::write_back(const Backward& backward, const Tensors& targets, Tensors& results) {
+void CompiledNode::write_back(const Backward& backward, const Tensors& targets, Tensors& results) {
   NoGradGuard no_grad;
   keep_apart(results, targets);
   size_t gradients = results.size() - targets.size();
@@ -209,9 +209,9 @@ void KernelNode::write_back(const Backward& backward, const Tensors& targets, Te
   results.resize(gradients);
 }
 
-Tensors KernelNode::run(const Request& request, Tensors tangents, const Tensors& given) {
-  const Backward* made = kernel_->find_backward(request);
-  const Backward& backward = made ? *made : kernel_->backward(request, held_inputs());
+Tensors CompiledNode::run(const Request& request, Tensors tangents, const Tensors& given) {
+  const Backward* made = programs_->find_backward(request);
+  const Backward& backward = made ? *made : programs_->backward(request, held_inputs());
   Tensors inputs, live_inputs, targets;
   inputs.reserve(backward.saved.size() + tangents.size() + backward.live.size());
   {
@@ -220,7 +220,7 @@ Tensors KernelNode::run(const Request& request, Tensors tangents, const Tensors&
     check_all_versions(request.tangents);
     check_versions(backward.watched);
     for (size_t i : backward.saved) {
-      inputs.push_back(in_layout(saved_[i].unpack(this), kernel_->saved_strides(i)));
+      inputs.push_back(in_layout(saved_[i].unpack(this), programs_->saved_strides(i)));
     }
     for (size_t i : backward.live) live_inputs.push_back(live(i));
     if (!backward.writes.empty()) targets = targets_of(backward, given);
@@ -236,21 +236,21 @@ Tensors KernelNode::run(const Request& request, Tensors tangents, const Tensors&
 }
 
 // An input as it was kept: by itself, or among the values that the forward saves.
-const autograd::SavedValue& KernelNode::saved_input(size_t i) const {
+const autograd::SavedValue& CompiledNode::saved_input(size_t i) const {
   const autograd::SavedValue& own = saved_inputs_[i];
   std::optional<size_t> kept;
-  if (!own.held().defined() && !own.packed()) kept = kernel_->kept_place(i);
+  if (!own.held().defined() && !own.packed()) kept = programs_->kept_place(i);
   return kept ? saved_[*kept] : own;
 }
 
 // The inputs for a gradient that is differentiated again; which of them were written since. Those,
 // and those that were not kept, are not read, and have the history that they had.
-Tensors KernelNode::unpack_inputs(Kernel& gradient, std::vector<size_t>& written) {
+Tensors CompiledNode::unpack_inputs(Programs& gradient, std::vector<size_t>& written) {
   Tensors inputs;
   size_t edge = 0;
   for (size_t i = 0; i < saved_inputs_.size(); i++) {
-    const capture::Function::In& in = kernel_->function().inputs[i];
-    ir::ValueInfo given = kernel_->input_info(i);
+    const capture::Function::In& in = programs_->function().inputs[i];
+    ir::ValueInfo given = programs_->input_info(i);
     const autograd::SavedValue& saved = saved_input(i);
     bool read = gradient.uses(i);
     Tensor input = read ? saved.unpack(this) : saved.held();
@@ -279,9 +279,9 @@ Tensors KernelNode::unpack_inputs(Kernel& gradient, std::vector<size_t>& written
   return inputs;
 }
 
-Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
-  const Kernel::Again& again = kernel_->gradient(request, held_inputs());
-  Kernel& gradient = *again.kernel;
+Tensors CompiledNode::run_again(const Request& request, Tensors tangents) {
+  const Programs::DifferentiableGradient& again = programs_->gradient(request, held_inputs());
+  Programs& gradient = *again.programs;
   Tensors inputs, known;
   std::vector<size_t> written;
   {
@@ -293,12 +293,12 @@ Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
     size_t next = saved_inputs_.size() + tangents.size();
     for (size_t i : again.known) {
       bool used = gradient.uses(next++);
-      known.push_back(used ? in_layout(alias(saved_[i].unpack(this)), kernel_->saved_strides(i))
+      known.push_back(used ? in_layout(alias(saved_[i].unpack(this)), programs_->saved_strides(i))
                            : Tensor());
     }
   }
   for (Tensor& tangent : tangents) inputs.push_back(std::move(tangent));
-  Ref<KernelNode> made;
+  Ref<CompiledNode> made;
   Tensors results = gradient.call(inputs, known, seeds_, true, &made);
   if (!made) return results;
   made->state_ = state_;
@@ -311,7 +311,7 @@ Tensors KernelNode::run_again(const Request& request, Tensors tangents) {
 }
 
 // Where eager code saved a result, its second derivative goes through that result once more.
-void KernelNode::check_hooks_of_first() const {
+void CompiledNode::check_hooks_of_first() const {
   autograd::NodeHooks* hooks = first_ ? first_->hooks() : nullptr;
   if (!hooks) return;
   for (uint32_t output : through_) {
@@ -327,18 +327,18 @@ void KernelNode::check_hooks_of_first() const {
   }
 }
 
-Tensors KernelNode::apply(Tensors&& grads) {
+Tensors CompiledNode::apply(Tensors&& grads) {
   Request request;
   capture::Tangents& kinds = request.tangents;
   Tensors tangents, given;
   kinds.reserve(grads.size());
   request.wanted.reserve(next_edges().size());
-  for (const capture::Function::Out& out : kernel_->function().outputs) {
+  for (const capture::Function::Out& out : programs_->function().outputs) {
     if (!out.differentiable) continue;
     Tensor grad = std::move(grads[kinds.size()]);
     kinds.push_back(capture::Tangent::none);
     if (!grad.defined()) continue;
-    if (!kernel_->written().empty()) {
+    if (!programs_->written().empty()) {
       given.resize(kinds.size());
       given.back() = grad;
     }

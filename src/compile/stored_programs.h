@@ -6,7 +6,7 @@
 #include "cache/cache.h"
 #include "capture/identity.h"
 #include "codegen/executable.h"
-#include "compile/kernel_parts.h"
+#include "compile/programs_parts.h"
 
 namespace fg::compiler {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
-#include "compile/kernel.h"
+#include "compile/programs.h"
 #include "ir/run.h"
 
 namespace fg::compiler {
@@ -42,13 +42,13 @@ static ir::Graph in_order_of_results(ir::Graph graph) {
   return ir::cut(graph, {graph.inputs, graph.input_roles}, {graph.outputs, graph.output_roles});
 }
 
-std::string Kernel::text_of(const Function& gradient) {
+std::string Programs::text_of(const Function& gradient) {
   capture::AnonymousGraph graph =
       capture::anonymous(in_order_of_results(capture::graph_of(gradient)));
   return graph.text + graph.constants;
 }
 
-void Kernel::check_gradient(const Tensors& inputs) {
+void Programs::check_gradient(const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
   if (!training_ || training_->traced.empty()) return;
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
@@ -59,7 +59,7 @@ void Kernel::check_gradient(const Tensors& inputs) {
 }
 
 // Refuses effects that were not known when the forward ran: its node has not got their tensors.
-void Kernel::take_effects(const Function& gradient, Backward& backward) const {
+void Programs::take_effects(const Function& gradient, Backward& backward) const {
   auto has = [](const std::vector<size_t>& all, size_t one) {
     return std::find(all.begin(), all.end(), one) != all.end();
   };
@@ -78,7 +78,7 @@ void Kernel::take_effects(const Function& gradient, Backward& backward) const {
 
 // Derivatives of higher order read what the first one does, and the inputs that it is computed from
 // where it was not saved.
-void Kernel::find_held(const Function& gradient, Forward& forward) const {
+void Programs::find_held(const Function& gradient, Forward& forward) const {
   const ir::Graph& graph = function_.trace->tracer.graph;
   std::vector<bool> known(graph.values.size());
   for (const passes::Saved& saved : forward.saved) known[saved.value] = true;
@@ -107,7 +107,17 @@ void Kernel::find_held(const Function& gradient, Forward& forward) const {
   }
 }
 
-std::optional<size_t> Kernel::kept_place(size_t input) const {
+// Results may be the new elements of an input, or show a part of one.
+bool Programs::may_save_live() const {
+  const std::vector<size_t>& live = training_->live;
+  if (live.empty()) return false;
+  return std::any_of(training_->kept.begin(), training_->kept.end(), [&](const Kept& kept) {
+    if (kept.from != Kept::From::input) return kept.from == Kept::From::output || !kept.alone;
+    return std::find(live.begin(), live.end(), kept.index) != live.end();
+  });
+}
+
+std::optional<size_t> Programs::kept_place(size_t input) const {
   for (size_t i = 0; i < training_->kept.size(); i++) {
     const Kept& kept = training_->kept[i];
     if (kept.from == Kept::From::input && kept.index == input) return i;

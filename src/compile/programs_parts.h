@@ -1,4 +1,4 @@
-// What a kernel is made of: its forward and its backwards, compiled or from the cache.
+// Parts of Programs: a forward and a backward, compiled or from the cache.
 #pragma once
 
 #include <optional>

@@ -1,7 +1,7 @@
-// What explanations see of a kernel.
+// Programs as explanations see them.
 #include <fmt/format.h>
 
-#include "compile/kernel.h"
+#include "compile/programs.h"
 
 namespace fg::compiler {
 
@@ -20,9 +20,9 @@ static std::string title_of(const Request& request) {
   return title;
 }
 
-std::vector<Kernel::Made> Kernel::made() {
+std::vector<Programs::CompiledGraph> Programs::compiled_graphs() {
   std::scoped_lock lock(mutex_);
-  std::vector<Made> result;
+  std::vector<CompiledGraph> result;
   if (training_) result.push_back({"forward", training_->graph.get(), {}, training_->from});
   if (inference_) {
     const char* title = training_ ? "forward without gradients" : "forward";
@@ -40,8 +40,8 @@ std::vector<Kernel::Made> Kernel::made() {
     result.push_back({"backward (not called yet)", backward_graph(gradient, saved), {}, {}});
   }
   for (auto& [request, again] : gradients_) {
-    if (!again.kernel) continue;
-    for (Made& inner : again.kernel->made()) {
+    if (!again.programs) continue;
+    for (CompiledGraph& inner : again.programs->compiled_graphs()) {
       inner.title = title_of(request) + " that is differentiated again: " + inner.title;
       result.push_back(std::move(inner));
     }
@@ -49,7 +49,7 @@ std::vector<Kernel::Made> Kernel::made() {
   return result;
 }
 
-std::vector<Kernel::SavedInfo> Kernel::saved() {
+std::vector<Programs::SavedInfo> Programs::saved() {
   std::scoped_lock lock(mutex_);
   std::vector<SavedInfo> result;
   for (size_t i = 0; training_ && i < training_->saved.size(); i++) {

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "autograd/saved_value.h"
-#include "compile/kernel.h"
+#include "compile/programs.h"
 
 namespace fg::compiler {
 
-class KernelNode : public autograd::Node {
+class CompiledNode : public autograd::Node {
  public:
-  KernelNode(Ref<Kernel> kernel, const Tensors& inputs, Tensors seeds);
+  CompiledNode(Ref<Programs> programs, const Tensors& inputs, Tensors seeds);
 
   std::string name() const override { return "CompiledFunctionBackward"; }
   Tensors apply(Tensors&& grads) override;
@@ -48,9 +48,9 @@ class KernelNode : public autograd::Node {
   Tensors targets_of(const Backward& backward, const Tensors& given) const;
   static void write_back(const Backward& backward, const Tensors& targets, Tensors& results);
   Tensors run_again(const Request& request, Tensors tangents);
-  Tensors unpack_inputs(Kernel& gradient, std::vector<size_t>& written);
+  Tensors unpack_inputs(Programs& gradient, std::vector<size_t>& written);
 
-  Ref<Kernel> kernel_;
+  Ref<Programs> programs_;
   Tensors seeds_;
   Callback<size_t()> state_;
   std::vector<autograd::SavedValue> saved_, saved_inputs_;  // of the inputs those that are needed

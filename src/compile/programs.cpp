@@ -1,4 +1,4 @@
-#include "compile/kernel.h"
+#include "compile/programs.h"
 
 #include <algorithm>
 
@@ -7,8 +7,8 @@
 #include "base/fail.h"
 #include "base/log.h"
 #include "base/trace.h"
-#include "compile/kernel_node.h"
-#include "compile/stored.h"
+#include "compile/compiled_node.h"
+#include "compile/stored_programs.h"
 #include "ir/run.h"
 #include "passes/memory.h"
 #include "passes/passes.h"
@@ -19,11 +19,11 @@ using capture::Function;
 using ir::Role;
 using ir::ValueId;
 
-Kernel::Kernel(Function function, KernelOptions options, std::vector<ValueId> known)
+Programs::Programs(Function function, ProgramOptions options, std::vector<ValueId> known)
     : function_(std::move(function)), options_(std::move(options)), known_(std::move(known)) {}
 
 // What the graph of a forward is given: inputs, known values, seeds.
-ir::Ends Kernel::forward_inputs() const {
+ir::Ends Programs::forward_inputs() const {
   ir::Ends inputs;
   for (size_t i = 0; i < function_.inputs.size(); i++) {
     inputs.add(function_.inputs[i].value, function_.input_roles[i]);
@@ -38,7 +38,7 @@ ir::Ends Kernel::forward_inputs() const {
   return inputs;
 }
 
-passes::JointGraph Kernel::joint(const Function& gradient) const {
+passes::JointGraph Programs::joint(const Function& gradient) const {
   passes::JointGraph joint{function_.trace->tracer.graph, function_.end, {}, {}, {}};
   joint.inputs = forward_inputs().values;
   for (const Function::Out& out : function_.outputs) joint.results.push_back(out.value);
@@ -73,14 +73,14 @@ static std::vector<bool> used_values(const ir::Graph& graph) {
   return used;
 }
 
-void Kernel::finish(ir::Graph& graph, const char* what) const {
+void Programs::finish(ir::Graph& graph, const char* what) const {
   if (options_.passes)
     passes::run_passes(graph, what);
   else
     ir::verify(graph, what);
 }
 
-void Kernel::find_used(const ir::Graph& graph, Forward& forward) const {
+void Programs::find_used(const ir::Graph& graph, Forward& forward) const {
   std::vector<bool> used = used_values(graph);
   for (const Kept& kept : forward.kept) {
     if (kept.from == Kept::From::input) used[graph.inputs[kept.index]] = true;
@@ -100,7 +100,7 @@ static int64_t count_work(const ir::Graph& graph) {
   return work;
 }
 
-void Kernel::find_alone(const ir::Graph& graph, std::vector<Kept>& all) {
+void Programs::find_alone(const ir::Graph& graph, std::vector<Kept>& all) {
   passes::Memory memory(graph);
   std::vector<int> shown(graph.values.size());
   for (ValueId output : graph.outputs) {
@@ -137,7 +137,7 @@ static std::vector<bool> find_varying(const Function& function, const Function& 
   return varies;
 }
 
-void Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
+void Programs::plan_gradient(Forward& forward, const Tensors* inputs) const {
   capture::Tangents all(function_.differentiable_count(), capture::Tangent::plain);
   forward.gradient = capture::gradient_of(function_, all, false, inputs);
   const Function& gradient = *forward.gradient;
@@ -168,7 +168,7 @@ void Kernel::plan_gradient(Forward& forward, const Tensors* inputs) const {
   find_held(gradient, forward);
 }
 
-std::string Kernel::partition_text(const std::vector<passes::Saved>& all) const {
+std::string Programs::partition_text(const std::vector<passes::Saved>& all) const {
   std::string out;
   for (const passes::Saved& saved : all) {
     const ir::ValueInfo& info = function_.trace->tracer.graph.values[saved.value];
@@ -178,7 +178,7 @@ std::string Kernel::partition_text(const std::vector<passes::Saved>& all) const 
   return out;
 }
 
-ForwardTexts Kernel::take_texts(Forward& forward, bool kept) const {
+ForwardTexts Programs::take_texts(Forward& forward, bool kept) const {
   ForwardTexts texts;
   std::optional<Function> gradient = std::exchange(forward.gradient, std::nullopt);
   if (!kept && !logging::enabled(logging::Topic::graph)) return texts;
@@ -188,13 +188,13 @@ ForwardTexts Kernel::take_texts(Forward& forward, bool kept) const {
   return texts;
 }
 
-void Kernel::add_joint(const Forward& forward, Function whole, ForwardTexts& texts) const {
+void Programs::add_joint(const Forward& forward, Function whole, ForwardTexts& texts) const {
   whole.outputs.insert(whole.outputs.begin(), function_.outputs.begin(), function_.outputs.end());
   texts.joint = capture::graph_of(whole).text();
   texts.partition = partition_text(forward.saved);
 }
 
-Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* key) {
+Forward Programs::compile_forward(bool record, Forward result, const cache::Key* key) {
   Stopwatch watch;
   ForwardTexts texts = take_texts(result, key != nullptr);
   std::scoped_lock lock(*function_.mutex);
@@ -234,7 +234,7 @@ Forward Kernel::compile_forward(bool record, Forward result, const cache::Key* k
   return result;
 }
 
-Forward& Kernel::forward(bool record) {
+Forward& Programs::forward(bool record) {
   if (Forward* ready = ready_[record].load(std::memory_order_acquire)) return *ready;
   std::scoped_lock lock(mutex_);
   auto& made = record ? training_ : inference_;
@@ -243,14 +243,14 @@ Forward& Kernel::forward(bool record) {
   return *made;
 }
 
-ir::ValueInfo Kernel::input_info(size_t i) const {
+ir::ValueInfo Programs::input_info(size_t i) const {
   std::scoped_lock lock(*function_.mutex);  // another thread may trace more
   return function_.trace->tracer.graph.values[function_.inputs[i].value];
 }
 
-const ir::Graph& Kernel::forward_graph(bool record) { return forward(record).graph.get(); }
+const ir::Graph& Programs::forward_graph(bool record) { return forward(record).graph.get(); }
 
-std::string Kernel::plan() {
+std::string Programs::plan() {
   forward(true);
   std::scoped_lock lock(mutex_);
   ensure_placed(nullptr);
@@ -274,7 +274,7 @@ static std::vector<size_t> drop_unused_inputs(ir::Graph& graph, size_t count) {
   return kept;
 }
 
-ir::Graph Kernel::cut_backward(const Function& gradient) const {
+ir::Graph Programs::cut_backward(const Function& gradient) const {
   ir::Ends inputs, outputs;
   for (size_t i = 0; i < training_->saved.size(); i++) {
     inputs.add(training_->saved[i].value, {Role::Kind::saved, static_cast<int64_t>(i)});
@@ -291,7 +291,7 @@ ir::Graph Kernel::cut_backward(const Function& gradient) const {
   return ir::cut(function_.trace->tracer.graph, inputs, outputs);
 }
 
-ir::Graph Kernel::backward_graph(const Function& gradient, std::vector<size_t>& saved) const {
+ir::Graph Programs::backward_graph(const Function& gradient, std::vector<size_t>& saved) const {
   ir::Graph graph = cut_backward(gradient);
   finish(graph, "backward");
   saved = drop_unused_inputs(graph, training_->saved.size());
@@ -305,14 +305,14 @@ ir::Graph Kernel::backward_graph(const Function& gradient, std::vector<size_t>& 
   return graph;
 }
 
-std::vector<size_t> Kernel::watched_by(const Function& gradient) const {
+std::vector<size_t> Programs::watched_by(const Function& gradient) const {
   std::vector<size_t> watched = gradient.reads_inputs;
   for (size_t i : gradient.reads_outputs) watched.push_back(function_.inputs.size() + i);
   return watched;
 }
 
-Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
-                                  std::optional<Function> gradient, const cache::Key* key) {
+Backward Programs::compile_backward(const Request& request, const Tensors& inputs,
+                                    std::optional<Function> gradient, const cache::Key* key) {
   Stopwatch watch;
   ensure_placed(&inputs);
   if (!gradient)
@@ -332,13 +332,13 @@ Backward Kernel::compile_backward(const Request& request, const Tensors& inputs,
   return result;
 }
 
-const Backward* Kernel::find_backward(const Request& request) {
+const Backward* Programs::find_backward(const Request& request) {
   std::scoped_lock lock(mutex_);
   auto found = backwards_.find(request);
   return found == backwards_.end() ? nullptr : &found->second;
 }
 
-const Backward& Kernel::backward(const Request& request, const Tensors& inputs) {
+const Backward& Programs::backward(const Request& request, const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
   auto found = backwards_.find(request);
   if (found == backwards_.end())
@@ -346,10 +346,11 @@ const Backward& Kernel::backward(const Request& request, const Tensors& inputs) 
   return found->second;
 }
 
-const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inputs) {
+const Programs::DifferentiableGradient& Programs::gradient(const Request& request,
+                                                           const Tensors& inputs) {
   std::scoped_lock lock(mutex_);
-  Again& made = gradients_[request];
-  if (!made.kernel) {
+  DifferentiableGradient& made = gradients_[request];
+  if (!made.programs) {
     ensure_placed(&inputs);
     Function gradient =
         capture::gradient_of(function_, request.tangents, true, &inputs, request.wanted);
@@ -364,13 +365,14 @@ const Kernel::Again& Kernel::gradient(const Request& request, const Tensors& inp
       made.known.push_back(i);
       known.push_back(training_->saved[i].value);
     }
-    made.kernel = Ref<Kernel>::adopt(new Kernel(std::move(gradient), options_, std::move(known)));
+    made.programs =
+        Ref<Programs>::adopt(new Programs(std::move(gradient), options_, std::move(known)));
   }
   return made;
 }
 
-Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors& seeds, bool record,
-                     Ref<KernelNode>* made) {
+Tensors Programs::call(const Tensors& inputs, const Tensors& known, const Tensors& seeds,
+                       bool record, Ref<CompiledNode>* made) {
   Forward& forward = this->forward(record);
   timing::Span span("call", "forward");
   Tensors more;
@@ -394,7 +396,7 @@ Tensors Kernel::call(const Tensors& inputs, const Tensors& known, const Tensors&
       values[i].impl()->storage->version = version;
   }
   if (!record) return values;
-  auto node = Ref<KernelNode>::adopt(new KernelNode(Ref<Kernel>::share(this), inputs, seeds));
+  auto node = Ref<CompiledNode>::adopt(new CompiledNode(Ref<Programs>::share(this), inputs, seeds));
   uint32_t next = 0;
   for (size_t i = 0; i < function_.outputs.size(); i++) {
     if (!function_.outputs[i].differentiable) continue;

@@ -6,7 +6,7 @@
 #include "base/fail.h"
 #include "base/trace.h"
 #include "codegen/executable.h"
-#include "codegen/stored_generated.h"
+#include "codegen/stored_executable_generated.h"
 #include "ops/kernels/strided.h"
 #include "tensor/geometry.h"
 
@@ -68,14 +68,9 @@ std::unique_ptr<format::ConstantT> packed(ValueId value, const Tensor& constant)
 }
 
 const ir::PrimitiveInfo* primitive_named(const std::string& name) {
-  static const auto known = [] {
-    std::unordered_map<std::string_view, const ir::PrimitiveInfo*> all;
-    for (const ir::PrimitiveInfo* primitive : ir::primitives()) all[primitive->name] = primitive;
-    return all;
-  }();
-  auto found = known.find(name);
-  if (found == known.end()) refuse("an operation is not known");
-  return found->second;
+  const ir::PrimitiveInfo* found = ir::find_primitive(name);
+  if (!found) refuse("an operation is not known");
+  return found;
 }
 
 }  // namespace
