@@ -130,8 +130,8 @@ void evaluate_flash_backward(Operands inputs, const FlashParams& p, Tensor* out)
                             sums.data_ptr(), heads_of(out[0]), heads_of(out[1]), heads_of(out[2])});
 }
 
-// What rules read. Output and logsumexp are functions of the operands: the backward has no gradient
-// in their direction.
+// Values that rules read. Output and logsumexp are functions of the operands: the backward has no
+// gradient in their direction.
 constexpr Saves kOperands = saves::in(0) | saves::in(1) | saves::in(2) | saves::in(3);
 constexpr Saves kResults = saves::out(0) | saves::out(1);
 Tensors flash_gradients(const Vjp& v, bool is_causal, const OptFloat& scale);

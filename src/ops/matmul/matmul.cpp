@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ir/record.h"
 #include "ops/copy/copy.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/matmul/product.h"

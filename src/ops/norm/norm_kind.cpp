@@ -188,7 +188,8 @@ Tensor second_gradient(const Tensor& u, const Tensor& a, const Tensor& xhat, con
 
 Tensor plus(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
-// Those of x, weight and bias. Unlike the functions, the primitive knows what mean and rstd are.
+// Gradients of x, weight and bias. Unlike the functions, the primitive has one in the direction of
+// mean and rstd.
 Tensors row_gradients(const Vjp& v, const RowParams& p) {
   Tensor x = v.in(0), mean = v.out(1), rstd = v.out(2), statistics;
   Tensors grads(3);
@@ -207,7 +208,7 @@ Tensors row_gradients(const Vjp& v, const RowParams& p) {
   return grads;
 }
 
-// Those of grad, x and weight. The statistics are computed again from x, so that any higher
+// Gradients of grad, x and weight. The statistics are computed again from x, so that any higher
 // derivative sees them.
 Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps) {
   Tensor grad = v.in(0), x = v.in(1), weight = v.in(weight_input);

@@ -1,6 +1,7 @@
 // Several parts of a tensor at once: all are views of one node with several outputs.
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ir/record.h"
 #include "ops/create/create.h"
 #include "ops/rearrange/join.h"
 #include "ops/view/views.h"

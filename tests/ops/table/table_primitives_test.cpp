@@ -61,7 +61,7 @@ Tensors requiring_grad(const Tensors& tensors) {
   return result;
 }
 
-// Of all outputs together; zeros where there is no way.
+// Gradients of all outputs together; zeros where there is no way.
 Tensors gradients(const Tensors& outputs, const Tensors& leaves, bool create_graph) {
   Tensors from = requiring_grad(outputs), grads;
   if (from.empty()) {
@@ -73,7 +73,7 @@ Tensors gradients(const Tensors& outputs, const Tensors& leaves, bool create_gra
       {.create_graph = create_graph, .allow_unused = true, .materialize_grads = true});
 }
 
-// Those tensors again, as other ones.
+// Copies of the tensors that are leaves.
 Tensors leaves_of(const Tensors& given, bool with_gradient) {
   Tensors inputs;
   for (const Tensor& tensor : given) {
