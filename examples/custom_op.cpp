@@ -1,9 +1,9 @@
 // A function with a gradient of its own: Kepler's equation, solved and differentiated.
 //   custom_op [steps]        (the same in Python: custom_op.py)
 //
-// Where a planet is on its orbit follows from the angle E with  E - e sin(E) = m,  where m grows
-// with time and e says how long the ellipse is. There is no formula for E: it is found by Newton's
-// method. To differentiate that loop would be slow and pointless, since the equation itself says
+// The place of a planet on its orbit follows from the angle E with  E - e sin(E) = m,  where m
+// grows with time and e says how long the ellipse is. There is no formula for E: Newton's method
+// finds it. To differentiate that loop would be slow and pointless, since the equation itself says
 // how E changes:
 //
 //   dE/dm = 1 / (1 - e cos E)        dE/de = sin E / (1 - e cos E)

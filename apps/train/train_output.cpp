@@ -162,7 +162,7 @@ class JsonOutput : public TrainOutput {
  public:
   void begin(const TrainFacts& facts) override {
     Json json = {{"event", "begin"},
-                 {"config", cli::json_of(facts.config)},
+                 {"config", apps::json_of(facts.config)},
                  {"text", facts.text},
                  {"characters", facts.characters},
                  {"held_out", facts.held_out},

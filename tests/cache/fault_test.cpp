@@ -371,7 +371,7 @@ TEST(CacheFault, a_read_only_folder_is_read) {
 TEST(CacheFault, a_folder_that_cannot_be_read_is_a_miss) {
   TestCache cache;
   store(key("f"), entry("code"));
-  chmod(cache.path().c_str(), is_root() ? 0700 : 0);  // no user can enter
+  chmod(cache.path().c_str(), is_root() ? 0700 : 0);  // the child cannot enter
   int status = in_child_without_rights([&] {
     cache.forget_memory();
     if (find(key("f"))) _exit(1);

@@ -167,7 +167,7 @@ TEST(Tile, runs_where_all_that_is_read_is_there) {
     return %4: output 0, %3: output 1
   })"),
             "sin | softmax | softmax by 8; mm");
-  // A loop waits for a value that only the tile reads.
+  // A loop moves down to its tile when no operation reads its value before.
   EXPECT_EQ(tiles_of(R"(graph(%0: float32[8, 8] argument 0) {
     %1: float32[8, 8] = sin(%0)
     %2: float32[8, 8] = mm(%0, %0)

@@ -108,8 +108,9 @@ const bool fill_route = ops::reroute(masked_fill, masked_fill_number, number_for
 
 // ---- lerp, from whichever end is nearer, so that weight 1 gives the end exactly
 
-constexpr auto of_start =
-    wrt(0, saves::in(2), [](const Vjp& v) { return v.grad() * (1 - v.in(2)); });
+constexpr auto of_start = wrt(0, saves::in(2), [](const Vjp& v) {
+  return v.grad() * (1 - ops::without_number(v.in(2), v.grad().dtype()));
+});
 constexpr auto of_end = wrt(1, saves::in(2), [](const Vjp& v) { return v.grad() * v.in(2); });
 constexpr auto of_weight = wrt(2, saves::in(0) | saves::in(1),
                                [](const Vjp& v) { return v.grad() * (v.in(1) - v.in(0)); });

@@ -33,13 +33,13 @@ FG_INLINE V integer_power(const V& base, const V& exponent) {
 }
 
 constexpr auto of_base = wrt(0, saves::in(0) | saves::in(1), [](const Vjp& v) {
-  Tensor exponent = v.in(1);
+  Tensor exponent = ops::without_number(v.in(1), v.grad().dtype());
   if (exponent.dtype() == kBool) exponent = to(exponent, v.grad().dtype());
   Tensor slope = exponent * pow(v.in(0), exponent - 1);
   return where(exponent == 0, 0.0, v.grad() * slope);
 });
 constexpr auto of_exponent = wrt(1, saves::in(0) | saves::in(1) | saves::out(), [](const Vjp& v) {
-  Tensor self = v.in(0);
+  Tensor self = ops::without_number(v.in(0), v.grad().dtype());
   Tensor vanishes = logical_and(self == 0, v.in(1) >= 0);
   return v.grad() * where(vanishes, 0.0, v.out() * log(self));
 });

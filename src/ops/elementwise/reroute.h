@@ -39,6 +39,11 @@ bool reroute(ir::Function<From>, ir::Function<To>, Choose) {
 
 inline bool is_number(const Tensor& tensor) { return tensor.impl()->wrapped_number; }
 
+// A number as an ordinary tensor: by themselves, numbers are computed in the default dtype.
+inline Tensor without_number(const Tensor& operand, DType dtype) {
+  return is_number(operand) ? operand.to(dtype, true) : operand;
+}
+
 // For the usual case: (self, number) where (self, tensor) was declared.
 inline std::optional<std::tuple<const Tensor&, Scalar>> with_number(const Tensor& self,
                                                                     const Tensor& other) {

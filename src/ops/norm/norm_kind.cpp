@@ -11,6 +11,7 @@
 #include "ops/reduce/reduce_kernel.h"
 #include "ops/reduce/reduce_kind.h"
 #include "ops/reduce/reduce_spread.h"
+#include "ops/view/views.h"
 
 namespace fg {
 
@@ -100,6 +101,7 @@ Dims row_dims(const Tensor& x, int64_t count) {
   for (int64_t i = x.dim() - count; i < x.dim(); i++) dim.push_back(i);
   return dim;
 }
+Tensors row_gradients(const Vjp& v, const RowParams& p);
 Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps);
 
 // Mean and rstd are functions of x, so the backward has no gradient in their direction: that of x
@@ -111,11 +113,7 @@ const Registered rows_p =
         .apart(rows_in_front)
         .vjp("NativeLayerNormBackward0",
              wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::out(1) | saves::out(2),
-                     [](const Vjp& v, const RowParams& p) {
-                       Tensor x = v.in(0);
-                       return ops::norm_gradients(v, v.grad(), x, v.in(1), row_dims(x, p.count),
-                                                  p.eps);
-                     }));
+                     [](const Vjp& v, const RowParams& p) { return row_gradients(v, p); }));
 const Registered rows_backward_p =
     ops::plain_primitive<RowParams, infer_rows_backward, evaluate_rows_backward>(
         "normalize_rows_backward", Kind::extern_call, "ttott", 2)
@@ -190,7 +188,27 @@ Tensor second_gradient(const Tensor& u, const Tensor& a, const Tensor& xhat, con
 
 Tensor plus(const Tensor& a, const Tensor& b) { return a.defined() ? a + b : b; }
 
-// The gradients of grad, x and weight. The statistics are computed again from x, so that any higher
+// Gradients of x, weight and bias. Unlike the functions, the primitive has one in the direction of
+// mean and rstd.
+Tensors row_gradients(const Vjp& v, const RowParams& p) {
+  Tensor x = v.in(0), mean = v.out(1), rstd = v.out(2), statistics;
+  Tensors grads(3);
+  if (v.grad(0).defined()) {
+    auto [dx, scaled] =
+        normalize_backward(v.grad(0), x, mean, rstd, v.in(1), row_dims(x, p.count), p.eps);
+    grads = {dx, scaled, v.grad(0)};
+  }
+  if (v.grad(1).defined()) statistics = expand(v.grad(1), x.sizes());
+  if (v.grad(2).defined()) {
+    statistics = plus(statistics, v.grad(2) * (mean - x) * (rstd * rstd * rstd));
+  }
+  if (!statistics.defined()) return grads;
+  statistics = statistics / ops::number_of(row_length(x.sizes(), p.count));
+  grads[0] = plus(grads[0], statistics);
+  return grads;
+}
+
+// Gradients of grad, x and weight. The statistics are computed again from x, so that any higher
 // derivative sees them.
 Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps) {
   Tensor grad = v.in(0), x = v.in(1), weight = v.in(weight_input);

@@ -103,6 +103,23 @@ TEST(GraphGradients, of_sums_of_products_of_any_rank) {
         "%9: float64[2] = addmm(%0, %1, %2; beta=0.5, alpha=2.0)");
 }
 
+TEST(GraphGradients, of_the_statistics_of_rows) {
+  std::string rows =
+      "%3: float64[2, 3], %4: float64[2, 1], %5: float64[2, 1] = normalize_rows(%0, %1, %2; "
+      "count=1, eps=0.1)\n  ";
+  std::string inputs =
+      std::string(kMatrix) + ",\n %1: float64[3] argument 1,\n %2: float64[3] argument 2";
+  check(inputs, rows + "%9: float64[2, 1] = mul(%4, %5)");
+  check(inputs, rows + "%6: float64[2, 3] = mul(%3, %5)\n  %9: float64[2, 3] = add(%6, %4)");
+}
+
+TEST(GraphGradients, of_averages_spread_over_windows) {
+  check("%0: float64[1, 2, 2] argument 0",
+        "%9: float64[1, 3, 3] = average_pool_spread(%0; input=[3, 3], output=[2, 2], "
+        "kernel=[2, 2], stride=[1, 1], padding=[0, 0], dilation=[1, 1], count_include_pad=true, "
+        "divisor_override=0)");
+}
+
 // ---- images in blocks of channels
 
 std::string image(int value, bool blocked, int64_t size) {

@@ -73,7 +73,7 @@ Tensors gradients(const Tensors& outputs, const Tensors& leaves, bool create_gra
       {.create_graph = create_graph, .allow_unused = true, .materialize_grads = true});
 }
 
-// Those tensors again, as other ones.
+// Copies of the tensors that are leaves.
 Tensors leaves_of(const Tensors& given, bool with_gradient) {
   Tensors inputs;
   for (const Tensor& tensor : given) {
@@ -101,6 +101,15 @@ void expect_near(const Tensors& seen, const Tensors& expected, const char* what)
   }
 }
 
+// Copies of what is floating: a graph has no views of its inputs and results among its outputs.
+Tensors copies(const Tensors& tensors) {
+  Tensors result;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.is_floating_point()) result.push_back(clone(tensor));
+  }
+  return result;
+}
+
 // The primitives of the function, and those of its gradient, against the function itself.
 void compare(const Callee& eager, const Tensors& given, bool twice) {
   Derivatives expected = derivatives(eager, given, twice);
@@ -109,7 +118,7 @@ void compare(const Callee& eager, const Tensors& given, bool twice) {
   expect_near(seen.second, expected.second, "second gradient");
   if (!twice) return;
   Callee gradient = [&](const Tensors& in) {
-    return gradients(eager(in), requiring_grad(in), false);
+    return copies(gradients(eager(in), requiring_grad(in), false));
   };
   Callee graph = captured(gradient, leaves_of(given, true));
   expect_near(derivatives(graph, given, false).first, expected.second, "gradient of the gradient");
@@ -120,11 +129,7 @@ bool compare(const FunctionInfo& info, const Sample& sample) {
   Tensors given = inputs_of(info, sample);
   if (requiring_grad(given).empty()) return false;
   Callee eager = [&](const Tensors& in) {
-    Tensors floats;  // copies: a graph has no views of its inputs among its results
-    for (const Tensor& value : tensors_of(info.call(info, replace_tensors(sample.arguments, in)))) {
-      if (value.is_floating_point()) floats.push_back(clone(value));
-    }
-    return floats;
+    return copies(tensors_of(info.call(info, replace_tensors(sample.arguments, in))));
   };
   try {
     compare(eager, given, sample.check_second_gradient);

@@ -70,7 +70,7 @@ class Subject:
 
 
 def is_refusal(error):
-    text = str(error).partition(" (captured from")[0]  # the line of an ordinary error follows
+    text = str(error).partition(" (captured from")[0]  # without the line of an ordinary error
     return isinstance(error, RuntimeError) and (
         "captur" in text and "graph after" not in text or "not known here" in text
         or "has no gradient here" in text or "modified by an inplace operation" in text
