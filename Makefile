@@ -79,6 +79,7 @@ check:
 	@python3 tools/check_layers.py
 	@python3 tools/check_sizes.py
 	@python3 tools/check_promises.py
+	@python3 tools/check_words.py
 
 format:
 	@tools/install_packages $(CHECK_PACKAGES)

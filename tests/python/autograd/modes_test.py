@@ -62,12 +62,12 @@ def test_set_grad_enabled_works_as_a_function_and_as_a_context():
 def test_modes_decorate_functions(make):
     @make()
     def call(a, *, b=1):
-        """What it does."""
+        """Doubles a number."""
         return fg.is_grad_enabled(), a, b
 
     assert fg.is_grad_enabled()
     assert call(1, b=2) == (False, 1, 2)
-    assert call.__name__ == "call" and call.__doc__ == "What it does."
+    assert call.__name__ == "call" and call.__doc__ == "Doubles a number."
     assert fg.is_grad_enabled()
 
 
