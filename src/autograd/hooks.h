@@ -1,4 +1,4 @@
-// Running hooks around a node, with the checks on what they return.
+// Running hooks around a node, with checks of their results.
 // Order for one node: tensor hooks, retain_grad, node pre-hooks, the node, post-accumulate hooks,
 // node post-hooks; hooks of one kind in the order they were registered. A tensor hook is called
 // with an undefined gradient when its node runs for another output.

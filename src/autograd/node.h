@@ -1,5 +1,5 @@
-// Node: one recorded call. It knows where gradients go next (edges), what its forward outputs
-// looked like, and the hooks that run around it. Deep graphs are freed by a work list, not by
+// Node: one recorded call, with the edges along which gradients flow next, sizes and dtypes of its
+// forward outputs, and the hooks that run around it. Deep graphs are freed by a work list, not by
 // recursion.
 #pragma once
 

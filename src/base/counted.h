@@ -23,7 +23,7 @@ class Counted {
     while (count > 1) {
       if (count_.compare_exchange_weak(count, count - 1, std::memory_order_acq_rel)) return false;
     }
-    (void)count_.load(std::memory_order_acquire);  // sees what the others did with it
+    (void)count_.load(std::memory_order_acquire);  // sees the writes of other threads
     return true;
   }
   size_t use_count() const noexcept { return count_.load(std::memory_order_acquire); }

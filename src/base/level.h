@@ -1,6 +1,6 @@
 // Instruction-set levels: the width of vectors, and whether `mad` is fused.
 // One translation unit holds the kernels of every level: the level is a template argument, so no
-// inline function is shared between levels and the linker never picks an AVX2 copy for everybody.
+// inline function is shared between levels and the linker never picks an AVX2 copy for all of them.
 #pragma once
 
 #include <cstdint>

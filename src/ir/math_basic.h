@@ -55,7 +55,7 @@ FG_INLINE V sign(const V& x) {  // NaN and both zeros give 0
   return select(x > 0, like(x, 1), zero) - select(x < 0, like(x, 1), zero);
 }
 
-// ---- minimum and maximum; NaN wins. Of equal operands the second is returned. ----
+// ---- minimum and maximum; NaN wins, and the second of equal operands is returned. ----
 
 template <FormulaValue V>
 FG_INLINE V maximum(const V& a, const V& b) {
@@ -109,7 +109,7 @@ FG_INLINE V trunc(const V& x) {
   return copysign(select(r > magnitude, r - 1, r), x);
 }
 
-// ---- fmod, remainder, quotients. Of integers 0 stands for every result with b == 0 ----
+// ---- fmod, remainder, quotients. Integers with b == 0 give 0 ----
 
 template <FormulaValue V>
 FG_INLINE V double_fmod(const V& a, const V& b) {

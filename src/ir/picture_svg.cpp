@@ -91,7 +91,7 @@ bool run_dot(const Scratch& input, const Scratch& output, const Scratch& errors,
   }
   int status = 0;
   while (wait_until(child, status, end) < 0) {
-    if (errno != EINTR) return true;  // somebody else took the status; the output will tell
+    if (errno != EINTR) return true;  // other code took the status; the output will tell
   }
   return WIFEXITED(status) && WEXITSTATUS(status) == 0;
 }

@@ -41,7 +41,7 @@ void make_view(const Tensor& base, const Tensor& output, ViewOrigin origin);
 // The origin of a view made now: some modes forbid writing into it later.
 ViewOrigin current_view_origin();
 
-// Refuses what PyTorch refuses: leaves that require grad, views of several outputs, ...
+// Refuses writes that PyTorch refuses: into leaves that require grad, views of several outputs, ...
 // `recording`: the write will become part of the graph.
 void check_inplace(const Tensor& self, const char* function, bool recording);
 // After a write that recorded no node of its own: `self` takes over the history of `result`.

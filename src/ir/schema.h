@@ -168,7 +168,7 @@ class SchemaParser {
   }
   constexpr Part word() {
     skip_spaces();
-    // Small steps on purpose: this loop is what the compiler spends its time on. Nearly every
+    // Small steps on purpose: the compiler spends most of its time in this loop. Nearly every
     // letter is a small one, and the text ends with a zero.
     size_t at = at_;
     while (text_[at] >= '_' || is_letter(text_[at])) at++;

@@ -51,7 +51,7 @@ class ModuleListImpl : public Module {
   }
   size_t size() const { return named_children().size(); }
   std::shared_ptr<Module> operator[](size_t place) const { return named_children()[place].value(); }
-  // The module at a place as what it is: list->at<LinearImpl>(0).forward(x).
+  // The module at a place in its own type: list->at<LinearImpl>(0).forward(x).
   template <class M>
   M& at(size_t place) const {
     M* found = dynamic_cast<M*>(named_children()[place].value().get());

@@ -1,4 +1,4 @@
-// Tensors as text, to the letter what PyTorch's repr gives, with `foregrad.` for `torch.`.
+// Tensors as text, to the letter as PyTorch's repr, with `foregrad.` for `torch.`.
 #pragma once
 
 #include <cstdint>

@@ -26,7 +26,7 @@ using Tensors = std::vector<Tensor>;
 using OptInt = std::optional<int64_t>;
 using OptFloat = std::optional<double>;
 using OptBool = std::optional<bool>;
-struct Slice {  // start:stop:step; what is absent means "from the beginning", "to the end", 1
+struct Slice {  // start:stop:step; the defaults are "from the beginning", "to the end", 1
   OptInt start, stop;
   int64_t step = 1;
 };
@@ -45,8 +45,8 @@ class Tensor {
   Tensor(Tensor&&) noexcept = default;
   ~Tensor() = default;
 
-  // A name that is assigned to refers to another tensor from then on. What an expression returns
-  // has no name: `x[0] = y` and `x.slice(1, 0, 2) = 0` write into its elements, as in libtorch.
+  // Assignment to a name makes it refer to another tensor. Assignment to the result of a call
+  // writes into its elements, as in libtorch: `x[0] = y` and `x.slice(1, 0, 2) = 0`.
   Tensor& operator=(const Tensor&) & = default;
   Tensor& operator=(Tensor&&) & noexcept = default;
   Tensor& operator=(const Tensor& values) &&;
@@ -157,7 +157,7 @@ class Tensor {
   }
   static const TensorImpl& undefined_impl();
   [[noreturn]] static void refuse_undefined(const char* who);
-  // The in-place methods return what they were called on, to be named as in `Tensor& y =
+  // The result of in-place methods: the tensor itself, to be named as in `Tensor& y =
   // x.add_(1)`.
   Tensor& itself() const { return const_cast<Tensor&>(*this); }
   void check_element_type(DType dtype) const;

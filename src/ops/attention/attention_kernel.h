@@ -1,5 +1,5 @@
 // Attention without the matrix of scores: softmax(scale * q @ k^T + mask) @ v and its gradients,
-// a tile of scores at a time. Of a row of the softmax only the logarithm of its sum is kept.
+// a tile of scores at a time. The softmax keeps one number per row, the logarithm of its sum.
 // Promises: the bits follow from the values, the sizes, the dtype and the level; never from strides
 // or the number of threads. Memory beyond the results is linear in the lengths.
 #pragma once

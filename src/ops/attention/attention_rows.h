@@ -227,7 +227,7 @@ struct FinishRows {
 template <class T>
 struct DifferentiateRows {
   Rows<T> scores, grads;
-  int64_t rows, end;  // zeros are written from the last seen key up to here: whole groups
+  int64_t rows, end;  // zeros are written behind the last seen key up to here: whole groups
   Sight sight;
   Rows<const T> mask;
   const T *logs, *means;

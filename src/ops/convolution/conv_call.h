@@ -39,7 +39,7 @@ class ConvCall {
 
   struct Data {
     float* x;
-    void* packed;  // weights; written if they are what is computed
+    void* packed;  // weights; written by the direction that computes them
     const float* bias;
     float* y;
     void* scratch;

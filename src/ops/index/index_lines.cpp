@@ -179,7 +179,7 @@ Tensor enlarged(Tensor grad, const Dims& sizes) {
   return grad;
 }
 
-// The rules of the primitive. Where several values of the source go to one place, the last stays.
+// The rules of the primitive. The last of several values of the source for one place stays.
 Tensor gradient_of_self(const Vjp& v, const ScatterParams& p) {
   if (p.combine == kernels::Combine::add) return v.grad();
   return scatter_value(v.grad(), p.dim, v.in(1), Scalar(0));

@@ -120,7 +120,7 @@ void require_rows(const Dims& sizes, std::span<const Tensor> indices, const Rows
   demand(usable, "an indexing primitive", "an index of integers for each of its dimensions");
 }
 
-// The gradient of the values of put_rows. Where several go to one place it is that of the last.
+// The gradient of the values of put_rows: of several for one place the last one gets it.
 Tensor gradient_of_values(const Vjp& v, const PutRowsParams& p) {
   Tensors indices = v.list(1);
   Tensor part = take_rows(v.grad(), indices, p.rows);

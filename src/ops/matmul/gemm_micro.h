@@ -52,7 +52,7 @@ struct Tile {
   Into into;
 };
 
-// f(0), f(1) ... with constants: what is indexed by them can live in registers. (A loop with an
+// f(0), f(1) ... with constants: arrays indexed by them can live in registers. (A loop with an
 // unroll pragma is not enough where arrays are passed on: they stay in memory.)
 template <int kCount, class F>
 FG_INLINE void unroll(const F& f) {
@@ -232,7 +232,7 @@ constexpr TileKernel<T> tile_kernel() {
   }
 }
 
-// Those of one number of rows, of 1, 2, 4 and 8 registers.
+// The kernels for one number of rows, of 1, 2, 4 and 8 registers.
 template <class T>
 using TileKernels = std::array<TileKernel<T>, 4>;
 

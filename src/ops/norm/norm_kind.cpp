@@ -104,8 +104,8 @@ Dims row_dims(const Tensor& x, int64_t count) {
 Tensors row_gradients(const Vjp& v, const RowParams& p);
 Tensors second_gradients(const Vjp& v, int weight_input, const Dims& dim, double eps);
 
-// Mean and rstd are functions of x, so the backward has no gradient in their direction: that of x
-// is complete.
+// normalize_rows_backward takes mean and rstd for functions of x: it has no gradient for them, and
+// its gradient of x is complete.
 const Registered rows_p =
     ops::plain_primitive<RowParams, infer_rows, evaluate_rows>("normalize_rows", Kind::extern_call,
                                                                "too", 3)

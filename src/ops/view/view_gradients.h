@@ -10,8 +10,8 @@ namespace ops {
 // The sizes that views take, shared by the views and the checks of their gradients.
 Dim slice_start(std::optional<Dim> start, Dim size);
 Dim slice_length(std::optional<Dim> start, std::optional<Dim> end, Dim step, Dim size);
-// The stride of every step-th element. Where the product needs more than 64 bits there is only one
-// element, and the stride stays.
+// The stride of every step-th element. A product that needs more than 64 bits means that there is
+// only one element, and the stride stays.
 Dim stepped_stride(Dim stride, Dim step);
 Dim diagonal_length(Dim rows, Dim columns, int64_t offset);
 // Refuses a gradient of other sizes than the output it belongs to.
