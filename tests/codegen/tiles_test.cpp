@@ -16,7 +16,7 @@ namespace {
 
 using capture::TensorFunction;
 using passes::bits;
-using passes::TileEverything;
+using schedule::TileEverything;
 
 std::vector<std::string> all_bits(const Tensors& tensors) {
   std::vector<std::string> result;

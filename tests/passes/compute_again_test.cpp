@@ -8,6 +8,12 @@
 namespace fg::passes {
 namespace {
 
+using schedule::find_places;
+using schedule::fuse;
+using schedule::Group;
+using schedule::Place;
+using schedule::plan_memory;
+
 // A graph with `made` as %3, which is read by a product before the peak and one after it. %2 is
 // read once more after both, if it is `kept`.
 std::string around_peak(const char* made, bool kept = true, const char* also = "") {

@@ -1,5 +1,7 @@
 // Images in blocks of channels: which stay so from one convolution to the next, and what the graph
 // looks like then.
+#include "schedule/block_images.h"
+
 #include <regex>
 
 #include "ops/convolution/channel_blocks.h"
@@ -8,6 +10,10 @@
 
 namespace fg::schedule {
 namespace {
+
+using passes::canonical;
+using passes::run_bits;
+using passes::some_inputs;
 
 // Texts are for blocks of eight channels; numbers that grow with the block have a c behind them.
 std::string at_this_level(std::string text) {

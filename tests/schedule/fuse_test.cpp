@@ -11,6 +11,8 @@
 namespace fg::schedule {
 namespace {
 
+using passes::RandomGraph;
+
 // "loop sin mul; sum": the groups in their order.
 std::string groups_of(const char* text) {
   ir::Graph graph = ir::parse_graph(text);
