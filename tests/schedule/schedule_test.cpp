@@ -14,7 +14,7 @@ constexpr const char* kGraph = R"(graph(%0: float32[4, 4] argument 0, %1: float3
     %2: float32[4, 4] = sin(%0)
     %3: float32[4, 4] = mul(%2, %0)
     %4: float32[4, 4] = mm(%3, %3)
-    %5: float32[4, 4] = t(%4)
+    %5: float32[4, 4] strides [1, 4] = t(%4)
     %6: float32[4, 4] = exp(%4)
     %7: float32[8] = sin(%1)
     return %6: output 0, %7: output 1
@@ -38,14 +38,14 @@ TEST(Schedule, text_to_text) {
 TEST(Schedule, says_what_runs_by_tiles) {
   TileEverything everything;
   Schedule schedule = make_schedule(ir::parse_graph(R"(graph(%0: float32[64, 8] argument 0,
-      %1: float32[8, 8] argument 1) {
-    %2: float32[64, 8] = mm(%0, %1)
-    %3: float32[64, 8] = exp(%2)
+      %1: float32[64, 8] argument 1) {
+    %2: float32[64, 8] = softmax(%0; dim=1)
+    %3: float32[64, 8] = mul(%2, %1)
     return %3: output 0
   })"));
   ASSERT_EQ(schedule.tiles.size(), 1u);
   EXPECT_NE(steps_text(schedule).find("tiles of 64 rows, "), std::string::npos);
-  EXPECT_NE(steps_text(schedule).find("\n  call mm: %2\n  loop exp: %3\n"), std::string::npos);
+  EXPECT_NE(steps_text(schedule).find("\n  call softmax: %2\n  loop mul: %3\n"), std::string::npos);
 }
 
 TEST(Schedule, every_random_graph_is_verified) {

@@ -15,7 +15,8 @@ def check(files):
             path = pathlib.Path(folder, "src", name)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-        pathlib.Path(folder, "src", "layers.txt").write_text("base -> tensor -> passes -> cli, python\n")
+        layers = pathlib.Path(folder, "src", "layers.txt")
+        layers.write_text("base -> tensor -> passes -> cli, python\n")
         return subprocess.run([sys.executable, TOOL, folder], capture_output=True, text=True)
 
 
