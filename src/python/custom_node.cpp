@@ -244,7 +244,9 @@ class PythonForward final : public ir::Body {
   std::span<Tensor> take(Tensors outputs) override {
     outputs_ = std::move(outputs);
     single_ = outputs_.size() == 1;
-    items_ = own(PyTuple_New(static_cast<Py_ssize_t>(outputs_.size())));
+    nb::list none;
+    for (size_t i = 0; i < outputs_.size(); i++) none.append(nb::none());
+    items_ = own(PyList_AsTuple(none.ptr()));
     return outputs_;
   }
 
