@@ -186,6 +186,11 @@ const ViewStep* Tracer::step_of(const Tensor& view) const {
 // a change of its base: neither can be made again around the graph.
 void Tracer::reshaping(const Tensor& self, const Tensor& view) {
   if (scope_) note_change(self, "a change of shape", true);
+  if (self.retains_grad()) {
+    fail(
+        "capture: the function changes the shape in place of a tensor that keeps the gradient it "
+        "had before; call retain_grad() after that, or use the out-of-place form");
+  }
   Memory& memory = memory_of(stand_in(self));
   bool has_views = false;
   for (const auto& [impl, step] : steps_) {
