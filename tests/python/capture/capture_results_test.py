@@ -356,17 +356,19 @@ def test_three_terms_of_a_gradient_differ_from_eager_in_the_last_bits_at_most(fu
         assert ((found - expected).abs() <= 1e-15 * expected.abs()).all()
 
 
-@pytest.mark.parametrize("change", [lambda t: t.transpose_(0, -1), lambda t: t.unsqueeze_(0)])
-def test_a_result_that_keeps_its_gradient_and_changes_its_shape(change):
+def test_a_result_that_keeps_its_gradient_and_changes_its_shape():
     """The gradient that it keeps has the shape from before."""
-    def f(x):
-        y = x[:, [1, 0]]
-        y.retain_grad()
-        change(y)
-        return y
+    def run(compiled, change):
+        def f(x):
+            y = x[:, [1, 0]]
+            y.retain_grad()
+            change(y)
+            return y
+
+        y = (fg.compile(f) if compiled else f)(leaf(1, 3))
+        y.sum().backward()
+        return y.grad.shape
 
     with pytest.warns(UserWarning, match="keeps the gradient it had before"):
-        for function in (f, fg.compile(f)):
-            y = function(leaf(1, 3))
-            y.sum().backward()
-            assert y.grad.shape == (1, 2)
+        for change in (lambda t: t.transpose_(0, -1), lambda t: t.unsqueeze_(0)):
+            assert run(True, change) == run(False, change) == (1, 2)
