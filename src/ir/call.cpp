@@ -65,7 +65,7 @@ void call_inplace(Call& call) {
   refuse_overlap(info, call.inputs);
   auto write = [&] {
     AutoGradMode below(modes.grad_enabled && !call.gradient);
-    interpret_or_run(call);
+    call.gradient ? interpret_or_run(call) : call.run();
     write_inplace(info, self, call.outputs[0]);
   };
   if (!call.gradient) {

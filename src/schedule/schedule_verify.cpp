@@ -121,23 +121,42 @@ class Verifier {
   int64_t end_of(const MemoryPlan& plan, ValueId value) const {
     return plan.offsets[value] + span_bytes(graph_.values[value]);
   }
-  // Group g may write `value` where `old` is.
-  bool is_free(ValueId old, ValueId value, size_t g) const {
-    bool same = graph_.values[old].sizes == graph_.values[value].sizes;
-    return last_[old] < g || (last_[old] == ends_[g] && schedule_.groups[g].loop && same);
+  // Group g may write `value`, which begins so many bytes behind `old`, over it: nothing reads
+  // that any more, or g is the one that does, element i only to make element i.
+  bool is_free(ValueId old, ValueId value, int64_t behind, size_t g) const {
+    if (last_[old] < g) return true;
+    const ir::ValueInfo &a = graph_.values[old], &b = graph_.values[value];
+    bool same = a.sizes == b.sizes && a.strides == b.strides &&
+                item_size(a.dtype) == item_size(b.dtype) && behind == 0;
+    return same && last_[old] == ends_[g] && schedule_.groups[g].loop && reads_alone(old, g);
+  }
+  bool reads_alone(ValueId old, size_t g) const {
+    size_t first = g;
+    while (first > 0 && ends_[first - 1] == ends_[g]) first--;
+    for (size_t one = first; one <= ends_[g]; one++) {
+      for (uint32_t index : schedule_.groups[one].operations) {
+        const Operation& operation = graph_.operations[index];
+        for (ValueId input : operation.inputs) {
+          if (input == kNoValue || schedule_.places[input].root != old) continue;
+          bool element = reads_element(graph_, schedule_.places, operation, input);
+          if (one != g || !element) return false;
+        }
+      }
+    }
+    return true;
   }
   void take(const MemoryPlan& plan, std::map<int64_t, ValueId>& bytes, ValueId value,
             size_t g) const {
     int64_t begin = plan.offsets[value], end = end_of(plan, value);
     if (plan.inside[value] == kNoValue && end > plan.bytes)
       refuse("%{} is behind the arena", value);
-    if (plan.inside[value] != kNoValue && !is_free(plan.inside[value], value, g)) {
+    if (plan.inside[value] != kNoValue && !is_free(plan.inside[value], value, begin, g)) {
       refuse("%{} is in the memory of %{}, which is still read", value, plan.inside[value]);
     }
     auto other = bytes.lower_bound(begin);
     if (other != bytes.begin() && end_of(plan, std::prev(other)->second) > begin) --other;
     while (other != bytes.end() && other->first < end) {
-      if (!is_free(other->second, value, g)) {
+      if (!is_free(other->second, value, begin - other->first, g)) {
         refuse("%{} and %{} are in the same bytes at the same time", other->second, value);
       }
       other = bytes.erase(other);

@@ -72,6 +72,16 @@ TEST(Schedule, the_verifier_names_the_stage_and_what_is_wrong) {
             "schedule after a stage: %4 is made twice");
   EXPECT_EQ(complaint([](Schedule& s) { s.memory.offsets[4] = 32; }),
             "schedule after a stage: %3 and %4 are in the same bytes at the same time");
+  Schedule turned = make_schedule(ir::parse_graph(R"(graph(%0: float32[4, 4] argument 0) {
+    %1: float32[4, 4] = mm(%0, %0)
+    %2: float32[4, 4] strides [1, 4] = t(%1)
+    %3: float32[4, 4] = add(%1, %2)
+    %4: float32[4, 4] = mm(%3, %3)
+    return %4: output 0
+  })"));
+  turned.memory.offsets[3] = turned.memory.offsets[1];  // element i of %3 reads element j of %1
+  EXPECT_EQ(error_of([&] { verify(turned, "a stage"); }),
+            "schedule after a stage: %1 and %3 are in the same bytes at the same time");
   EXPECT_EQ(complaint([](Schedule& s) { s.memory.bytes = 64; }),
             "schedule after a stage: %4 is behind the arena");
   EXPECT_EQ(complaint([](Schedule& s) { s.places[5].offset = -1; }),

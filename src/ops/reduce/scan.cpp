@@ -260,6 +260,10 @@ static Tensor gradient_along(const Tensor& grad, const Tensor& self, int64_t dim
 // Several dimensions are moved to the end and become one.
 Tensor ops::prod_gradient(const Tensor& grad, const Tensor& self, const OptDims& dim,
                           bool keepdim) {
+  if (!dim && !keepdim) {
+    Tensor flat = reshape(self, {product(self.sizes())});
+    return reshape(gradient_along(grad, flat, 0), self.sizes());
+  }
   size_t rank = self.sizes().size();
   auto reduced = axis_set(dim, rank, "prod");
   Dims order, kept, inverse(rank, 0);

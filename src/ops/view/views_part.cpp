@@ -250,9 +250,10 @@ const Registered alias_p =
       out.sizes = self.sizes();
       out.strides = self.strides();
     }).vjp("AliasBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }));
-const auto alias_entry = define_as<alias_p>(alias_of, "A view of everything.").samples([] {
-  return Samples{{{sample({2, 3})}}};
-});
+const auto alias_entry =
+    define_as<alias_p>(alias_of, "A view of everything.").shown(Shown::nowhere).samples([] {
+      return Samples{{{sample({2, 3})}}};
+    });
 const auto detach_entry =
     define(detach, "The same memory without history.",
            [](const Tensor& self) { return self.detach(); })

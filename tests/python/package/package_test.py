@@ -178,3 +178,14 @@ def test_the_state_of_a_generator_can_be_kept_and_must_be_one():
         generator.set_state("state")
     with pytest.raises(RuntimeError, match="'cuda' does not exist"):
         fg.Tensor(2, device="cuda")
+
+
+def test_functions_are_shown_where_their_entries_say():
+    inner = ("alias", "copy", "index", "slice", "native_layer_norm", "softmax_backward", "uniform")
+    assert not [name for name in inner if hasattr(fg, name) or hasattr(fg.Tensor, name)]
+    assert hasattr(fg.Tensor, "copy_") and hasattr(fg.Tensor, "uniform_")
+    assert fg.absolute is fg.abs and fg.arccos_ is fg.acos_ and not hasattr(fg, "absolute_")
+    assert hasattr(fg.Tensor, "absolute_") and hasattr(fg.Tensor, "normal_")
+    assert not hasattr(fg, "expand") and hasattr(fg.Tensor, "expand")
+    assert hasattr(fg, "selu") and not hasattr(fg.Tensor, "selu")
+    assert hasattr(fg.nn.functional, "gelu") and not hasattr(fg, "gelu")
