@@ -90,29 +90,16 @@ class ForwardBody final : public ir::Body {
  public:
   explicit ForwardBody(const Forward& forward) : forward_(forward) {}
 
-  R result{};
+  ir::Returned<R> result;
 
   std::span<Tensor> run() override {
     NoGradGuard below;
-    result = forward_();
-    return outputs();
+    result.value = forward_();
+    return result.outputs();
   }
-  std::span<Tensor> take(Tensors computed) override {
-    if constexpr (std::is_same_v<R, Tensor>)
-      result = std::move(computed.at(0));
-    else
-      result = std::move(computed);
-    return outputs();
-  }
+  std::span<Tensor> take(Tensors outputs) override { return result.take(std::move(outputs)); }
 
  private:
-  std::span<Tensor> outputs() {
-    if constexpr (std::is_same_v<R, Tensor>)
-      return {&result, 1};
-    else
-      return result;
-  }
-
   const Forward& forward_;
 };
 
@@ -133,7 +120,7 @@ struct Function {
     ir::Operand operand(inputs);
     ir::Call call{.custom = node.get(), .inputs = {&operand, 1}, .body = &body};
     ir::call(call);
-    return std::move(body.result);
+    return std::move(body.result.value);
   }
 };
 

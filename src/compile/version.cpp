@@ -64,11 +64,11 @@ Version::Version()
       default_dtype_(default_dtype()) {}
 
 Version::Version(const capture::Body& body, const Tensors& arguments,
-                 const capture::TraceOptions& options, const ProgramOptions& kernel_options)
+                 const capture::TraceOptions& options, const ProgramOptions& program_options)
     : Version() {
   timing::Collector collector;
   auto began = std::chrono::steady_clock::now();
-  capture(body, arguments, options, kernel_options);
+  capture(body, arguments, options, program_options);
   make(arguments.size());
   phases_ = collector.take();
   std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
@@ -77,16 +77,16 @@ Version::Version(const capture::Body& body, const Tensors& arguments,
 
 std::string Version::cache_key(const capture::Body& body, const Tensors& arguments,
                                const capture::TraceOptions& options,
-                               const ProgramOptions& kernel_options) {
+                               const ProgramOptions& program_options) {
   Version version;
-  version.capture(body, arguments, options, kernel_options);
+  version.capture(body, arguments, options, program_options);
   return version.programs_->cache_key(version.records_);
 }
 
 void Version::capture(const capture::Body& body, const Tensors& arguments,
-                      const capture::TraceOptions& options, const ProgramOptions& kernel_options) {
+                      const capture::TraceOptions& options, const ProgramOptions& program_options) {
   trace_ = capture::trace(body, arguments, options);
-  if (kernel_options.remember_trace) memory_ = TraceMemory(*trace_, arguments.size());
+  if (program_options.remember_trace) memory_ = TraceMemory(*trace_, arguments.size());
   refuse_shared_writes(*trace_, {});
   capture::Function function = capture::function_of(trace_);
   bool needs_grad = false;
@@ -106,7 +106,7 @@ void Version::capture(const capture::Body& body, const Tensors& arguments,
     guard.check_view |= trace_->inputs()[mutation.input].needs_grad || mutation.differentiable;
     guard.check_hooks |= guard.view && guard.requires_grad;
   }
-  ProgramOptions known = kernel_options;
+  ProgramOptions known = program_options;
   known.about = about_inputs();
   known.guards = [guards = guards_, conditions = conditions()] {
     std::string out;

@@ -1,5 +1,6 @@
 #include "ir/call.h"
 
+#include "base/fail.h"
 #include "ir/primitive.h"
 #include "ir/record.h"
 #include "ir/registry.h"
@@ -20,14 +21,21 @@ static void interpret_or_run(Call& call) {
     call.run();
 }
 
-// Marks the output of a view primitive; results of a function that makes no views are none, even
-// where a view was made inside of it.
+void forget_views(const FunctionInfo& function, std::span<Tensor> outputs) {
+  if (!function.schema.returns[0].alias.empty()) return;
+  for (const Tensor& output : outputs) autograd::forget_view(output);
+}
+
 static void mark_views(const Call& call) {
-  if (call.primitive) {
-    if (call.primitive->kind != Kind::view) return;
-    autograd::make_view(*call.inputs[0], call.outputs[0], autograd::current_view_origin());
-  } else if (call.function->schema.returns[0].alias.empty()) {
-    for (const Tensor& output : call.outputs) autograd::forget_view(output);
+  if (call.function) return forget_views(*call.function, call.outputs);
+  if (call.primitive->kind != Kind::view) return;
+  autograd::make_view(*call.inputs[0], call.outputs[0], autograd::current_view_origin());
+}
+
+void refuse_twice(const Interpreter& interpreter) {
+  for (const Interpreter* one = modes.interpreter; one; one = one->outer()) {
+    if (one != &interpreter) continue;
+    fail(ErrorKind::internal, "an interpreter is entered again inside of another one");
   }
 }
 
@@ -46,15 +54,15 @@ static void call_custom(Call& call) {
 void call(Call& call) {
   if (call.custom) [[unlikely]]
     return call_custom(call);
-  bool recording = call.gradient && autograd::should_record(call.inputs);
-  if (call.primitive) {
+  if (call.function && call.recording) {
+    NoGradGuard below;
     interpret_or_run(call);
   } else {
-    AutoGradMode below(modes.grad_enabled && !recording);
     interpret_or_run(call);
   }
   mark_views(call);
-  if (recording) autograd::record(*call.gradient, call.inputs, arguments_of(call), call.outputs);
+  if (!call.recording) return;
+  autograd::record(*call.gradient, call.inputs, arguments_of(call), call.outputs);
 }
 
 void call_inplace(Call& call) {
@@ -80,7 +88,8 @@ void call_inplace(Call& call) {
 
 void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs) {
   Call call{.primitive = &primitive,
-            .gradient = primitive.has_gradient ? &primitive.gradient : nullptr,
+            .gradient = &primitive.gradient,
+            .recording = primitive.has_gradient && autograd::should_record(inputs),
             .inputs = inputs,
             .params = params,
             .outputs = {outputs, static_cast<size_t>(primitive.outputs)}};

@@ -30,6 +30,43 @@ class Body {
   ~Body() = default;
 };
 
+// The result of a body, a tensor, a list or a tuple of them, as a row of tensors.
+template <class R>
+class Returned {
+ public:
+  Returned() = default;
+  explicit Returned(R given) : value(std::move(given)) {}
+
+  R value{};
+
+  std::span<Tensor> outputs() {
+    if constexpr (std::is_same_v<R, Tensor>) {
+      return {&value, 1};
+    } else if constexpr (std::is_same_v<R, Tensors>) {
+      return value;
+    } else {
+      std::apply([&](auto&... part) { parts_ = {part...}; }, value);
+      return parts_;
+    }
+  }
+  std::span<Tensor> take(Tensors outputs) {
+    if constexpr (std::is_same_v<R, Tensor>)
+      value = std::move(outputs.at(0));
+    else if constexpr (std::is_same_v<R, Tensors>)
+      value = std::move(outputs);
+    else
+      std::apply(
+          [&, next = size_t{0}](auto&... part) mutable { ((part = outputs.at(next++)), ...); },
+          value);
+    return this->outputs();
+  }
+
+ private:
+  struct Nothing {};
+  static constexpr bool is_tuple = !std::is_same_v<R, Tensor> && !std::is_same_v<R, Tensors>;
+  [[no_unique_address]] std::conditional_t<is_tuple, Tensors, Nothing> parts_;
+};
+
 // The node of a custom function, which records itself.
 class OwnNode {
  public:
@@ -47,6 +84,7 @@ struct Call {
   OwnNode* custom = nullptr;
 
   const Gradient* gradient = nullptr;  // null: calls inside of the body are recorded, or none is
+  bool recording = false;              // the call becomes a node, see should_record
   Operands inputs{};
   const void* params = nullptr;  // of a primitive
   Body* body = nullptr;          // of a function
@@ -60,6 +98,8 @@ struct Call {
 void call(Call& call);
 // The same for the in-place form of a function: the result goes into inputs[0].
 void call_inplace(Call& call);
+// Results of a function that makes no views are none, even where a view was made inside of it.
+void forget_views(const FunctionInfo& function, std::span<Tensor> outputs);
 // A call of a primitive.
 void bind(const PrimitiveInfo& primitive, Operands inputs, const void* params, Tensor* outputs);
 // The eager kernel of a primitive, past interpreters and gradients.
@@ -81,12 +121,16 @@ class Interpreter {
   Interpreter* outer_ = nullptr;
 };
 
+// Fails for an interpreter that is on the stack below another one.
+void refuse_twice(const Interpreter& interpreter);
+
 // While alive, calls of this thread go to this interpreter first.
 class Interpreting : ModesGuard {
  public:
   explicit Interpreting(Interpreter& interpreter)
       : interpreter_(interpreter), before_(interpreter.outer_) {
     if (modes.interpreter == &interpreter) return;
+    if (modes.interpreter) refuse_twice(interpreter);
     interpreter.outer_ = modes.interpreter;
     modes.interpreter = &interpreter;
   }

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "ir/function.h"
+#include "ir/record.h"
 #include "ir/registry.h"
 
 namespace fg::ir {
@@ -72,39 +73,17 @@ class FunctionBody final : public Body {
  public:
   explicit FunctionBody(Args... args) : args_(args...) {}
 
-  R result{};
+  Returned<R> result;
 
   std::span<Tensor> run() override {
-    result = std::apply(F{}, args_);
-    return outputs();
+    result.value = std::apply(F{}, args_);
+    return result.outputs();
   }
-  std::span<Tensor> take(Tensors outputs) override {
-    if constexpr (std::is_same_v<R, Tensor>)
-      result = std::move(outputs.at(0));
-    else if constexpr (std::is_same_v<R, Tensors>)
-      result = std::move(outputs);
-    else
-      std::apply(
-          [&, next = size_t{0}](auto&... part) mutable { ((part = outputs.at(next++)), ...); },
-          result);
-    return this->outputs();
-  }
+  std::span<Tensor> take(Tensors outputs) override { return result.take(std::move(outputs)); }
   Arguments arguments() const override { return std::apply(Invoke::arguments, args_); }
 
  private:
-  std::span<Tensor> outputs() {
-    if constexpr (std::is_same_v<R, Tensor>) {
-      return {&result, 1};
-    } else if constexpr (std::is_same_v<R, Tensors>) {
-      return result;
-    } else {
-      std::apply([&](auto&... part) { parts_ = {part...}; }, result);
-      return parts_;
-    }
-  }
-
   std::tuple<Args...> args_;
-  Tensors parts_;  // of a tuple
 };
 
 // The call that users make: runs the body, below autograd when the function has its own gradient.
@@ -145,14 +124,25 @@ struct Invoke<S, Body, R (*)(Args...)> {
     return Body{}(args...);
   }
 
+  // One branch in the common case: nothing interprets or records the call.
   static R call_recording(Args... args) {
     check_arguments(args...);
     auto operands = operands_of(args...);
-    FunctionBody<Body, Invoke, R, Args...> body(args...);
     const FunctionInfo& info = Defined<S>::info;
-    Call call{.function = &info, .gradient = info.gradient, .inputs = operands, .body = &body};
+    bool recording = autograd::should_record(operands);
+    if (!recording && !modes.interpreter) [[likely]] {
+      Returned<R> result(Body{}(args...));
+      forget_views(info, result.outputs());
+      return std::move(result.value);
+    }
+    FunctionBody<Body, Invoke, R, Args...> body(args...);
+    Call call{.function = &info,
+              .gradient = info.gradient,
+              .recording = recording,
+              .inputs = operands,
+              .body = &body};
     ir::call(call);
-    return std::move(body.result);
+    return std::move(body.result.value);
   }
 
   static R call_inplace(Args... args) {
