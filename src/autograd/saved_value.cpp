@@ -116,7 +116,8 @@ Tensor SavedValue::with_history(Tensor data, const Node* saved_for) const {
     set_gradient_edge(value, {node, output_nr_});
   } else if (rare_->grad_fn) {
     set_gradient_edge(value, {rare_->grad_fn, output_nr_});
-  } else if (rare_->accumulator) {
+  } else {
+    // A view of a leaf that was made in no_grad requires a gradient and has no accumulator.
     AutogradMeta& meta = ensure_meta(value);
     meta.requires_grad = true;
     meta.borrowed_accumulator = rare_->accumulator;

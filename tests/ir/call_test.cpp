@@ -87,6 +87,18 @@ TEST(Call, interpreters_are_a_stack_and_each_knows_its_outer_one) {
   EXPECT_EQ(modes.interpreter, &outer);
 }
 
+TEST(Call, an_interpreter_below_another_one_is_not_entered_again) {
+  Names seen;
+  Watching outer(seen), inner(seen);
+  Interpreting first(outer);
+  Interpreting again(outer);  // it is the innermost one: nothing changes
+  Interpreting second(inner);
+  EXPECT_THROW(Interpreting third(outer), Error);
+  EXPECT_EQ(modes.interpreter, &inner);
+  EXPECT_EQ(inner.outer(), &outer);
+  EXPECT_EQ(outer.outer(), nullptr);
+}
+
 // Answers calls of one function itself.
 class Taking : public Interpreter {
  public:

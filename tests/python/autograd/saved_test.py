@@ -1,5 +1,6 @@
 """Saved tensors: versions, and hooks that pack and unpack them."""
 
+import functools
 import math
 import threading
 
@@ -312,3 +313,21 @@ def test_saved_indices_have_no_gradient_with_hooks_either():
         largest, _ = x.max(0)
     (grad,) = fg.autograd.grad(largest, x, create_graph=True)
     assert not grad.requires_grad
+
+
+@pytest.mark.parametrize("subject", [same, functools.partial(fg.compile, fullgraph=True)],
+                         ids=["eager", "compiled"])
+def test_a_view_of_a_leaf_made_in_no_grad_requires_grad_with_hooks_too(subject):
+    x = fg.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    scale = fg.tensor(2.0, requires_grad=True)
+
+    def scaled(x, scale):
+        with fg.no_grad():
+            part = x[:, 1:]
+        return part * scale
+
+    with saved_tensors_hooks(lambda t: t.detach().clone(), same):
+        y = subject(scaled)(x, scale)
+    grad, = fg.autograd.grad(y.sum(), [scale], create_graph=True)
+    assert grad.requires_grad
+    assert fg.autograd.grad(grad, [x], allow_unused=True) == (None,)
