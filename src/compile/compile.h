@@ -28,6 +28,13 @@ struct FlatResult {
   Tensors tensors;
   std::shared_ptr<const void> structure;
 };
+// The arguments of a call, flattened once.
+struct FlatCall {
+  std::string key;     // all beside tensors that decides the version
+  Tensors tensors;     // of the arguments, in order
+  Tensors parameters;  // that the callable reads anew at every call
+  Numbers numbers = Numbers::inputs;
+};
 using FlatBody = Callback<FlatResult(const Tensors& arguments)>;
 
 // The versions of one function. Thread-safe.
@@ -36,22 +43,21 @@ struct ProgramOptions;
 // `holds_state`: the callable has members, such as captured variables, that are not looked into.
 std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state = false);
 std::shared_ptr<Versions> make_versions(CompileOptions options, ProgramOptions programs);
-// Runs `body` as captured code. `key`: all beside tensors that decides the version; `parameters`:
-// tensors that the callable reads anew at every call. Nothing: not captured, call it eagerly.
-std::optional<FlatResult> call_version(Versions& versions, const std::string& key,
-                                       const Tensors& arguments, const Tensors& parameters,
+// Runs `body` as captured code. Nothing: not captured; call it eagerly, or flatten the call anew if
+// numbers_of() has changed.
+std::optional<FlatResult> call_version(Versions& versions, const FlatCall& call,
                                        const FlatBody& body);
 
-// The digest under which the cache has the code of such a call; compiles nothing. Nothing: try
-// again, numbers are constants from now on.
-std::optional<std::string> cache_key(Versions& versions, const Tensors& arguments,
-                                     const Tensors& parameters, const FlatBody& body);
+// The digest under which the cache has the code of such a call; compiles nothing. Nothing: flatten
+// the call anew, numbers are constants from now on.
+std::optional<std::string> cache_key(Versions& versions, const FlatCall& call,
+                                     const FlatBody& body);
 
 // A page of HTML about the compiled versions: their graphs, kernels, time and memory.
 std::string explain(Versions& versions);
 
-// Whether the function asked for the value of a number that was to be an input.
-bool reads_numbers(const Versions& versions);
+// Numbers of calls: constants, once the function has asked for the value of one.
+Numbers numbers_of(const Versions& versions);
 
 using fg::is_capturing;
 
@@ -126,18 +132,16 @@ class CompiledFunction {
   auto call(const Args&... args) const {
     using Result = decltype(invoke(args...));
     if (is_capturing()) return invoke(args...);
-    Key structure;
     FlatCall given = flatten(args...);
-    bool constant_numbers = given.key.constant_numbers;
     auto body = [&](const Tensors& inside) {
-      return traced<Result>(inside, constant_numbers, args...);
+      return traced<Result>(inside, given.numbers, args...);
     };
-    auto flat = call_version(*versions_, given.key, given.tensors, given.parameters, body);
-    if (!flat && constant_numbers != reads_numbers(*versions_)) return call(args...);
+    auto flat = call_version(*versions_, given, body);
+    if (!flat && given.numbers != numbers_of(*versions_)) return call(args...);
     if (!flat) return invoke(args...);
     Result result = *static_cast<const Result*>(flat->structure.get());
     size_t next = 0;
-    visit_tensors(result, structure, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
+    visit_tensors(result, Numbers::inputs, [&](Tensor& tensor) { tensor = flat->tensors[next++]; });
     return result;
   }
 
@@ -145,23 +149,19 @@ class CompiledFunction {
   std::string key_of(const Args&... args) const {
     using Result = decltype(invoke(args...));
     FlatCall given = flatten(args...);
-    auto key = compiler::cache_key(
-        *versions_, given.tensors, given.parameters, [&](const Tensors& inside) {
-          return traced<Result>(inside, given.key.constant_numbers, args...);
-        });
+    auto key = compiler::cache_key(*versions_, given, [&](const Tensors& inside) {
+      return traced<Result>(inside, given.numbers, args...);
+    });
     return key ? *key : key_of(args...);
   }
 
-  struct FlatCall {
-    Key key;
-    Tensors tensors, parameters;
-  };
   template <class... Args>
   FlatCall flatten(const Args&... args) const {
     FlatCall result;
-    result.key.constant_numbers = reads_numbers(*versions_);
+    result.numbers = numbers_of(*versions_);
     auto add = [&](const Tensor& tensor) { result.tensors.push_back(tensor); };
-    (visit_tensors(args, result.key, add), ...);
+    (visit_tensors(args, result.numbers, add), ...);
+    (add_to_key(result.key, args, result.numbers), ...);
     (add_parameters(result.parameters, args), ...);
     add_parameters(result.parameters, function_);
     ((result.key += capture_key_of(args)), ...);
@@ -170,16 +170,14 @@ class CompiledFunction {
   }
 
   template <class Result, class... Args>
-  FlatResult traced(const Tensors& inside, bool constant_numbers, const Args&... args) const {
+  FlatResult traced(const Tensors& inside, Numbers numbers, const Args&... args) const {
     std::tuple<Args...> arguments(args...);
-    Key key, structure;
-    key.constant_numbers = constant_numbers;
     size_t next = 0;
-    visit_tensors(arguments, key, [&](Tensor& tensor) { tensor = inside[next++]; });
+    visit_tensors(arguments, numbers, [&](Tensor& tensor) { tensor = inside[next++]; });
     auto result = std::make_shared<Result>(
         std::apply([&](const auto&... each) { return invoke(each...); }, arguments));
     Tensors tensors;
-    visit_tensors(*result, structure, [&](Tensor& tensor) { tensors.push_back(tensor); });
+    visit_tensors(*result, Numbers::inputs, [&](Tensor& tensor) { tensors.push_back(tensor); });
     return {std::move(tensors), std::move(result)};
   }
 

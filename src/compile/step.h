@@ -93,12 +93,11 @@ struct StepBody {
   auto operator()(const Rules& rules, const Clip& clip, const Args&... args) const {
     auto result = loss(args...);
     Tensor first;
-    Key key;
     auto detach = [&](Tensor& tensor) {
       if (!first.defined()) first = tensor;
       tensor = tensor.detach();
     };
-    visit_tensors(result, key, detach);
+    visit_tensors(result, Numbers::inputs, detach);
     Applied applied = apply_rules(rules, gradients_of(first, rules), clip);
     return std::tuple(std::move(result), std::move(applied.norm), std::move(applied.updated));
   }

@@ -8,8 +8,6 @@ namespace fg::compiler {
 
 namespace {
 
-constexpr size_t kMostVersions = 8;
-
 using Conditions = std::vector<Callback<bool()>>;
 // Collects the conditions of the capture that runs on this thread.
 thread_local Conditions* conditions_of_capture = nullptr;
@@ -17,7 +15,7 @@ std::atomic<uint64_t> changes = 0;
 
 }  // namespace
 
-struct Versions::Entry {
+struct Versions::Captured {
   std::string key;
   std::vector<size_t> places;  // of the arguments among the different tensors
   std::unique_ptr<Version> version;
@@ -48,23 +46,26 @@ struct Versions::Entry {
   }
 };
 
-// Each tensor once, and where each argument is among them.
-struct Versions::Different {
-  Tensors tensors;
-  std::vector<size_t> places;
+// A call: each tensor among its arguments once, and the place of each argument among them.
+struct Versions::Call {
+  const FlatCall& flat;
+  const FlatBody& body;
+  Tensors tensors{};
+  std::vector<size_t> places{};
 
-  explicit Different(const Tensors& arguments) {
+  Call(const FlatCall& flat, const FlatBody& body) : flat(flat), body(body) {
     std::unordered_map<const TensorImpl*, size_t> known;
-    for (const Tensor& argument : arguments) {
+    for (const Tensor& argument : flat.tensors) {
       auto [place, fresh] = known.try_emplace(argument.impl(), tensors.size());
       if (fresh) tensors.push_back(argument);
       places.push_back(place->second);
     }
   }
-  Tensors all(const Tensors& different) const {
-    Tensors result;
-    for (size_t place : places) result.push_back(different[place]);
-    return result;
+  // The function of the different tensors.
+  FlatResult run(const Tensors& different) const {
+    Tensors all;
+    for (size_t place : places) all.push_back(different[place]);
+    return body(all);
   }
 };
 
@@ -99,56 +100,57 @@ void depends_on(Callback<bool()> unchanged) {
 void something_changed() { changes.fetch_add(1, std::memory_order_release); }
 
 Versions::Versions(CompileOptions options, ProgramOptions programs)
-    : options_(std::move(options)), programs_(std::move(programs)) {}
+    : options_(std::move(options)),
+      programs_(std::move(programs)),
+      policy_(options_.name, options_.fullgraph) {}
 Versions::~Versions() = default;
 
 std::string Versions::refused() {
   std::scoped_lock lock(mutex_);
-  return refused_;
+  return policy_.refusal();
 }
 
 void Versions::each(const Callback<void(Version&)>& look) {
   std::scoped_lock lock(mutex_);
-  for (const auto& entry : entries_) look(*entry->version);
+  for (const auto& captured : captured_) look(*captured->version);
 }
 
-std::optional<FlatResult> Versions::call(const std::string& key, const Tensors& arguments,
-                                         const Tensors& parameters, const FlatBody& body) {
-  Different different(arguments);
-  Entry* entry = nullptr;
+std::optional<FlatResult> Versions::call(const FlatCall& flat, const FlatBody& body) {
+  Call call(flat, body);
+  Captured* captured = nullptr;
   {
     std::scoped_lock lock(mutex_);
-    if (!refused_.empty()) return count_eager(refused_), std::nullopt;
-    entry = find(key, different, parameters);
-    if (entry && is_outdated(*entry, different, parameters, body)) entry = nullptr;
-    if (!entry) entry = capture(key, different, parameters, body);
-    if (!entry) return std::nullopt;
-    if (options_.check) check(*entry, different, parameters, body);
+    if (policy_.runs_eagerly()) return std::nullopt;
+    if (flat.numbers != numbers_) return std::nullopt;  // another thread has learned that
+    captured = find(call);
+    if (captured && is_outdated(*captured, call)) captured = nullptr;
+    if (!captured) captured = capture(call);
+    if (!captured) return std::nullopt;
+    if (options_.check) check(*captured, call);
   }
   count_call();
-  return FlatResult{entry->version->call(inputs_of(*entry, different, parameters)),
-                    entry->structure};
+  return FlatResult{captured->version->call(inputs_of(*captured, call)), captured->structure};
 }
 
-std::optional<std::string> Versions::cache_key(const Tensors& arguments, const Tensors& parameters,
-                                               const FlatBody& body) {
-  Different different(arguments);
+std::optional<std::string> Versions::cache_key(const FlatCall& flat, const FlatBody& body) {
+  Call call(flat, body);
   std::scoped_lock lock(mutex_);
+  if (flat.numbers != numbers_) return std::nullopt;
   try {
-    auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
-    return Version::cache_key(flat, different.tensors, trace_options(parameters), programs_);
+    auto run = [&](const Tensors& inside) { return call.run(inside).tensors; };
+    return Version::cache_key(run, call.tensors, trace_options(flat.parameters), programs_);
   } catch (const capture::NumberAsked&) {
     capture::take_asked_inputs();
-    if (reads_numbers_.exchange(true)) throw;
+    if (!learn_numbers()) throw;
     return std::nullopt;  // the caller tries again with constants
   }
 }
 
 // Parameters are read again; what was reached in another way is what it was at capture.
-Tensors Versions::inputs_of(const Entry& entry, const Different& different,
-                            const Tensors& parameters) {
-  Tensors inputs = different.tensors;
-  const Version& version = *entry.version;
+Tensors Versions::inputs_of(const Captured& captured, const Call& call) {
+  Tensors inputs = call.tensors;
+  const Version& version = *captured.version;
+  const Tensors& parameters = call.flat.parameters;
   for (size_t i = 0; i < version.lifted().size(); i++) {
     auto index = static_cast<size_t>(version.lifted_roles()[i].index);
     inputs.push_back(index < parameters.size() ? parameters[index] : version.lifted()[i]);
@@ -156,38 +158,37 @@ Tensors Versions::inputs_of(const Entry& entry, const Different& different,
   return inputs;
 }
 
-Versions::Entry* Versions::find(const std::string& key, const Different& different,
-                                const Tensors& parameters) {
+Versions::Captured* Versions::find(const Call& call) {
   timing::Span span("call", "find version");
-  for (auto& entry : entries_) {
-    if (entry->key != key || entry->places != different.places) {
+  for (auto& captured : captured_) {
+    if (captured->key != call.flat.key || captured->places != call.places) {
       difference_ = "other numbers, texts or equal arguments";
       continue;
     }
-    if (!looks_the_same(entry->parameters, parameters)) {
+    if (!looks_the_same(captured->parameters, call.flat.parameters)) {
       difference_ = "other sizes, dtypes or layouts of parameters";
       continue;
     }
-    if (entry->outdated || !entry->conditions_hold()) {
+    if (captured->outdated || !captured->conditions_hold()) {
       difference_ = "a module in another mode, or something else that it holds";
       continue;
     }
-    Tensors inputs = inputs_of(*entry, different, parameters);
-    if (entry->version->matches(inputs)) return entry.get();
-    difference_ = entry->version->difference(inputs);
+    Tensors inputs = inputs_of(*captured, call);
+    if (captured->version->matches(inputs)) return captured.get();
+    difference_ = captured->version->difference(inputs);
   }
   return nullptr;
 }
 
 // C++ cannot look into a lambda: tensors and numbers that it holds by reference may have changed
 // since. Such a function is traced again at some calls, and captured again if it changed.
-bool Versions::is_outdated(Entry& entry, const Different& different, const Tensors& parameters,
-                           const FlatBody& body) {
-  if (!programs_.remember_trace || options_.check || !entry.is_due()) return false;
-  auto flat = [&](const Tensors& inside) { return body(different.all(inside)).tensors; };
+bool Versions::is_outdated(Captured& captured, const Call& call) {
+  if (!programs_.remember_trace || options_.check || !captured.is_due()) return false;
+  auto run = [&](const Tensors& inside) { return call.run(inside).tensors; };
+  const Tensors& parameters = call.flat.parameters;
   try {
-    if (entry.version->is_current(flat, different.tensors, trace_options(parameters),
-                                  parameters.size())) {
+    if (captured.version->is_current(run, call.tensors, trace_options(parameters),
+                                     parameters.size())) {
       return false;
     }
   } catch (const capture::NumberAsked&) {
@@ -200,7 +201,7 @@ bool Versions::is_outdated(Entry& entry, const Different& different, const Tenso
                   "looked for at a few calls only, so results since the last of them may be "
                   "old: pass what changes as an argument",
                   options_.name));
-  return entry.outdated = true;  // it stays: another thread may be running it
+  return captured.outdated = true;  // it stays: another thread may be running it
 }
 
 // Parameters are read anew at every call, anything else that is reached stays what it is.
@@ -217,59 +218,61 @@ capture::TraceOptions Versions::trace_options(const Tensors& parameters) {
   return trace;
 }
 
-std::unique_ptr<Versions::Entry> Versions::make(const std::string& key, const Different& different,
-                                                const Tensors& parameters, const FlatBody& body) {
-  auto entry = std::make_unique<Entry>();
-  entry->key = key;
-  entry->seen_changes = changes.load(std::memory_order_acquire);
-  CollectConditions collect(entry->conditions);
-  entry->places = different.places;
-  for (const Tensor& parameter : parameters) entry->parameters.emplace_back(parameter);
-  auto flat = [&](const Tensors& inside) {
-    FlatResult result = body(different.all(inside));
-    entry->structure = result.structure;
+std::unique_ptr<Versions::Captured> Versions::make(const Call& call) {
+  auto captured = std::make_unique<Captured>();
+  captured->key = call.flat.key;
+  captured->seen_changes = changes.load(std::memory_order_acquire);
+  CollectConditions collect(captured->conditions);
+  captured->places = call.places;
+  const Tensors& parameters = call.flat.parameters;
+  for (const Tensor& parameter : parameters) captured->parameters.emplace_back(parameter);
+  auto run = [&](const Tensors& inside) {
+    FlatResult result = call.run(inside);
+    captured->structure = result.structure;
     return result.tensors;
   };
-  entry->version =
-      std::make_unique<Version>(flat, different.tensors, trace_options(parameters), programs_);
-  entry->version->check_gradient(inputs_of(*entry, different, parameters));
-  return entry;
+  captured->version =
+      std::make_unique<Version>(run, call.tensors, trace_options(parameters), programs_);
+  captured->version->check_gradient(inputs_of(*captured, call));
+  return captured;
 }
 
-Versions::Entry* Versions::capture(const std::string& key, const Different& different,
-                                   const Tensors& parameters, const FlatBody& body) {
-  if (entries_.size() >= kMostVersions) {
-    Versions::refuse(
-        fmt::format("{} was captured {} times and a call differs again ({}); it runs eagerly "
-                    "from now on",
-                    options_.name, kMostVersions, difference_));
-    return nullptr;
-  }
+Versions::Captured* Versions::capture(const Call& call) {
+  // Every version counts as one of the same constants: C++ has eight in all.
+  Decision decision = policy_.after_miss({.alike = captured_.size(), .difference = difference_});
+  if (decision.kind == Decision::Kind::raise) fail("{}", decision.why);
+  if (decision.is_new) logging::warn(decision.why);
+  if (decision.kind != Decision::Kind::capture) return nullptr;
   try {
-    entries_.push_back(make(key, different, parameters, body));
-  } catch (const capture::NumberAsked&) {
-    capture::take_asked_inputs();
-    reads_numbers_ = true;  // the caller tries again with constants
-    return nullptr;
+    captured_.push_back(make(call));
+  } catch (const capture::NumberAsked& error) {
+    return handle_failure(error, true), nullptr;
   } catch (const Error& error) {
-    if (options_.fullgraph) throw;
-    refuse(fmt::format("{} runs eagerly: {}", options_.name, error.what()));
-    return nullptr;
+    return handle_failure(error, false), nullptr;
   }
   count_capture();
-  return entries_.back().get();
+  return captured_.back().get();
 }
 
-void Versions::refuse(const std::string& why) {
-  if (options_.fullgraph) fail("{}", why);
-  refused_ = why;
-  if (count_eager(why)) logging::warn(why);
+// The numbers of a call are one float to the policy: all of them are inputs, or all are constants.
+bool Versions::learn_numbers() {
+  if (!policy_.learn({.floats = 1}, {})) return false;
+  numbers_ = Numbers::constants;
+  return true;
 }
 
-void Versions::check(Entry& entry, const Different& different, const Tensors& parameters,
-                     const FlatBody& body) {
-  auto again = make(entry.key, different, parameters, body);
-  const std::string now = again->version->text(), before = entry.version->text();
+// Called while the error is handled. `asked`: the function asked for the value of a number.
+void Versions::handle_failure(const Error& error, bool asked) {
+  capture::take_asked_inputs();
+  if (asked && learn_numbers()) return;  // the caller tries again with constants
+  Decision decision = policy_.after_failure({}, {}, [&] { return std::string(error.what()); });
+  if (decision.kind == Decision::Kind::raise) throw;
+  if (decision.is_new) logging::warn(decision.why);
+}
+
+void Versions::check(Captured& captured, const Call& call) {
+  auto again = make(call);
+  const std::string now = again->version->text(), before = captured.version->text();
   if (now == before) return;
   fail(
       "{} does something else than when it was captured: something that it holds has changed; "
@@ -277,12 +280,12 @@ void Versions::check(Entry& entry, const Different& different, const Tensors& pa
       options_.name, before, now);
 }
 
-std::optional<std::string> cache_key(Versions& versions, const Tensors& arguments,
-                                     const Tensors& parameters, const FlatBody& body) {
-  return versions.cache_key(arguments, parameters, body);
+std::optional<std::string> cache_key(Versions& versions, const FlatCall& call,
+                                     const FlatBody& body) {
+  return versions.cache_key(call, body);
 }
 
-bool reads_numbers(const Versions& versions) { return versions.reads_numbers(); }
+Numbers numbers_of(const Versions& versions) { return versions.numbers(); }
 
 std::shared_ptr<Versions> make_versions(CompileOptions options, bool holds_state) {
   ProgramOptions programs;
@@ -293,10 +296,9 @@ std::shared_ptr<Versions> make_versions(CompileOptions options, ProgramOptions p
   return std::make_shared<Versions>(std::move(options), std::move(programs));
 }
 
-std::optional<FlatResult> call_version(Versions& versions, const std::string& key,
-                                       const Tensors& arguments, const Tensors& parameters,
+std::optional<FlatResult> call_version(Versions& versions, const FlatCall& call,
                                        const FlatBody& body) {
-  return versions.call(key, arguments, parameters, body);
+  return versions.call(call, body);
 }
 
 }  // namespace fg::compiler

@@ -1,5 +1,5 @@
-// Versions of one compiled function: which of them fits a call, when another one is captured, and
-// when the function runs eagerly from now on.
+// Versions of one compiled function: the choice for a call, and captures for new kinds of calls.
+// VersionPolicy decides when another one is captured, and when the function runs eagerly for good.
 #pragma once
 
 #include <atomic>
@@ -7,6 +7,7 @@
 
 #include "compile/compile.h"
 #include "compile/version.h"
+#include "compile/version_policy.h"
 
 namespace fg::compiler {
 
@@ -15,13 +16,11 @@ class Versions {
   Versions(CompileOptions options, ProgramOptions programs);
   ~Versions();
 
-  // The result of captured code; nothing: the caller runs the function eagerly, or tries again with
-  // numbers as constants, see reads_numbers.
-  std::optional<FlatResult> call(const std::string& key, const Tensors& arguments,
-                                 const Tensors& parameters, const FlatBody& body);
-  std::optional<std::string> cache_key(const Tensors& arguments, const Tensors& parameters,
-                                       const FlatBody& body);
-  bool reads_numbers() const { return reads_numbers_; }
+  // The result of captured code; nothing: the caller runs the function eagerly, or flattens the
+  // call anew if numbers() has changed.
+  std::optional<FlatResult> call(const FlatCall& flat, const FlatBody& body);
+  std::optional<std::string> cache_key(const FlatCall& flat, const FlatBody& body);
+  Numbers numbers() const { return numbers_; }
 
   const std::string& name() const { return options_.name; }
   std::string refused();  // the reason why it runs eagerly; empty: it does not
@@ -29,29 +28,26 @@ class Versions {
   void each(const Callback<void(Version&)>& look);
 
  private:
-  struct Entry;
-  struct Different;  // tensors among the arguments
+  struct Captured;  // a version, and the conditions of the calls that it fits
+  struct Call;
 
-  static Tensors inputs_of(const Entry& entry, const Different& different,
-                           const Tensors& parameters);
+  static Tensors inputs_of(const Captured& captured, const Call& call);
   static capture::TraceOptions trace_options(const Tensors& parameters);
-  Entry* find(const std::string& key, const Different& different, const Tensors& parameters);
-  bool is_outdated(Entry& entry, const Different& different, const Tensors& parameters,
-                   const FlatBody& body);
-  std::unique_ptr<Entry> make(const std::string& key, const Different& different,
-                              const Tensors& parameters, const FlatBody& body);
-  Entry* capture(const std::string& key, const Different& different, const Tensors& parameters,
-                 const FlatBody& body);
-  void refuse(const std::string& why);
-  void check(Entry& entry, const Different& different, const Tensors& parameters,
-             const FlatBody& body);
+  Captured* find(const Call& call);
+  bool is_outdated(Captured& captured, const Call& call);
+  std::unique_ptr<Captured> make(const Call& call);
+  Captured* capture(const Call& call);
+  void handle_failure(const Error& error, bool asked);
+  bool learn_numbers();
+  void check(Captured& captured, const Call& call);
 
   CompileOptions options_;
   ProgramOptions programs_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Entry>> entries_;
-  std::string refused_, difference_;
-  std::atomic<bool> reads_numbers_ = false;
+  std::vector<std::unique_ptr<Captured>> captured_;
+  VersionPolicy policy_;
+  std::string difference_;
+  std::atomic<Numbers> numbers_ = Numbers::inputs;  // as the policy says, read without the lock
 };
 
 }  // namespace fg::compiler

@@ -117,6 +117,18 @@ TEST(Compile, TakesScalarsAsConstantsWhereTheirValuesAreAskedFor) {
   EXPECT_EQ(captures() - before, 2);
 }
 
+TEST(Compile, RefusesAFunctionThatAsksForANumberWhichCannotBeAConstant) {
+  auto f = [](const Tensor& x, const Tensor& k) { return number_in(k).to_double() > 1 ? x : -x; };
+  auto compiled = compile(f, {.name = "asks"});
+  Tensor x = leaf({3});
+  int64_t before = compiler::counters().eager;
+  expect_equal(compiled(x, 2.0), x);
+  expect_equal(compiled(x, 0.5), -x);
+  EXPECT_EQ(compiler::counters().eager - before, 2);
+  auto strict = compile(f, {.fullgraph = true});
+  EXPECT_HAS(error_of([&] { strict(x, 2.0); }), "the value of a number that is an argument");
+}
+
 TEST(Compile, ReturnsWhatAliasesAsAliases) {
   auto f = [](const Tensor& x) {
     Tensor y = x * 2;
@@ -188,8 +200,14 @@ TEST(Compile, RunsEagerlyWhatItCannotCapture) {
 TEST(Compile, RunsEagerlyAfterEightVersions) {
   auto f = [](const Tensor& x) { return x * 2; };
   auto compiled = compile(f, {.name = "grows"});
+  int64_t before = captures();
   for (int i = 1; i < 12; i++) expect_equal(compiled(ones({i})), ones({i}) * 2);
-  EXPECT_TRUE(compiler::counters().reasons.begin() != compiler::counters().reasons.end());
+  EXPECT_EQ(captures() - before, 8);
+  auto reasons = compiler::counters().reasons;
+  EXPECT_EQ(
+      reasons["grows was captured 8 times and the call differs again: tensor 0 has sizes [9], not "
+              "[8]; it runs eagerly from now on"],
+      3);
 }
 
 TEST(Compile, DrawsTheNumbersThatAnEagerCallDraws) {
