@@ -1,7 +1,7 @@
 // The callable that compile() makes: finds the version for a call and runs it; calls of a new kind
 // are handed to Python.
 #include "base/fail.h"
-#include "compile/counters.h"
+#include "compile/version_policy.h"
 #include "python/bindings.h"
 #include "python/entry.h"
 #include "python/face.h"
@@ -17,8 +17,9 @@ struct CompiledObject {
   PyObject* function;
   PyObject* entries;  // a list, which Python changes too
   PyObject* owner;    // the Compiled that makes an entry when none matches
-  PyObject* refused;  // why the function runs eagerly; None while it does not
-  Py_ssize_t last;    // the index of the last match
+  PyObject* policy_object;
+  const compiler::VersionPolicy* policy;  // in that object: whether the function runs eagerly
+  Py_ssize_t last;                        // the index of the last match
 };
 
 CompiledObject* compiled_in(PyObject* self) { return reinterpret_cast<CompiledObject*>(self); }
@@ -46,34 +47,34 @@ PyObject* find_and_call(CompiledObject* self, const Flat& flat) {
   return nullptr;
 }
 
-// The owner makes an entry and calls it, or decides that the function runs eagerly.
-PyObject* call_owner(CompiledObject* self, PyObject* const* args, size_t flags, PyObject* names) {
+// The owner makes an entry and calls it, or decides that the function runs eagerly. It gets the
+// arguments flattened, so that nothing flattens them again, and as they came.
+PyObject* call_owner(CompiledObject* self, Flat& flat, PyObject* const* args, size_t flags,
+                     PyObject* names) {
   CallsPython calls;
-  nb::object miss = own(PyObject_GetAttrString(self->owner, "miss"));
-  PyObject* result = PyObject_Vectorcall(miss.ptr(), args, flags, names);
-  if (!result) return nullptr;
-  nb::object held = nb::steal(result);
-  PyObject* refused = own(PyObject_GetAttrString(self->owner, "refused")).release().ptr();
-  Py_XDECREF(std::exchange(self->refused, refused));
-  return held.release().ptr();
+  auto count = static_cast<size_t>(PyVectorcall_NARGS(flags));
+  nb::object given = nb::cast(Flat(std::move(flat)));
+  nb::object positional = own(PyTuple_New(static_cast<Py_ssize_t>(count)));
+  for (size_t i = 0; i < count; i++) {
+    PyTuple_SET_ITEM(positional.ptr(), static_cast<Py_ssize_t>(i), Py_NewRef(args[i]));
+  }
+  nb::dict named;
+  for (Py_ssize_t i = 0; names && i < PyTuple_GET_SIZE(names); i++) {
+    named[nb::handle(PyTuple_GET_ITEM(names, i))] = nb::handle(args[count + i]);
+  }
+  return nb::handle(self->owner).attr("miss")(given, positional, named).release().ptr();
 }
 
 PyObject* vectorcall(PyObject* object, PyObject* const* args, size_t flags, PyObject* names) {
   CompiledObject* self = compiled_in(object);
   if (modes.interpreter) return PyObject_Vectorcall(self->function, args, flags, names);
-  if (self->refused && self->refused != Py_None) [[unlikely]] {
-    const char* why = PyUnicode_AsUTF8(self->refused);
-    if (!why) return nullptr;
-    compiler::count_eager(why);
+  if (self->policy->runs_eagerly()) [[unlikely]]
     return PyObject_Vectorcall(self->function, args, flags, names);
-  }
   return guarded([&]() -> PyObject* {
-    {
-      Flat flat;
-      flat.add_call(args, static_cast<size_t>(PyVectorcall_NARGS(flags)), names);
-      if (PyObject* result = find_and_call(self, flat)) return result;
-    }
-    return call_owner(self, args, flags, names);
+    Flat flat;
+    flat.add_call(args, static_cast<size_t>(PyVectorcall_NARGS(flags)), names);
+    if (PyObject* result = find_and_call(self, flat)) return result;
+    return call_owner(self, flat, args, flags, names);
   });
 }
 
@@ -95,7 +96,8 @@ void dealloc(PyObject* object) {
   PyTypeObject* type = Py_TYPE(object);
   PyObject_GC_UnTrack(object);
   if (self->weakrefs) PyObject_ClearWeakRefs(object);
-  for (PyObject* held : {self->dict, self->function, self->entries, self->owner, self->refused}) {
+  for (PyObject* held :
+       {self->dict, self->function, self->entries, self->owner, self->policy_object}) {
     Py_XDECREF(held);
   }
   type->tp_free(object);
@@ -114,7 +116,6 @@ PyObject* reduce(PyObject* self, PyObject*) { return PyObject_GetAttrString(self
 PyMemberDef members[] = {
     {"__vectorcalloffset__", T_PYSSIZET, offsetof(CompiledObject, vectorcall), READONLY, nullptr},
     {"__dictoffset__", T_PYSSIZET, offsetof(CompiledObject, dict), READONLY, nullptr},
-    {"_refused", T_OBJECT, offsetof(CompiledObject, refused), 0, nullptr},
     {"__weaklistoffset__", T_PYSSIZET, offsetof(CompiledObject, weakrefs), READONLY, nullptr},
     {nullptr, 0, 0, 0, nullptr}};
 PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, nullptr},
@@ -147,6 +148,7 @@ void add_compiled(nb::module_& module) {
   add_structure(module);
   add_reads(module);
   add_entry(module);
+  add_version_policy(module);
   static PyTypeObject* type = make_type();
   module.def("compiled_function", [](nb::object owner) {
     nb::object object = own(type->tp_alloc(type, 0));
@@ -154,8 +156,9 @@ void add_compiled(nb::module_& module) {
     self->vectorcall = vectorcall;
     self->function = nb::object(owner.attr("function")).release().ptr();
     self->entries = nb::object(owner.attr("entries")).release().ptr();
+    self->policy_object = nb::object(owner.attr("policy")).release().ptr();
+    self->policy = nb::cast<const compiler::VersionPolicy*>(nb::handle(self->policy_object));
     self->owner = owner.release().ptr();
-    self->refused = Py_NewRef(Py_None);
     return object;
   });
 }

@@ -55,5 +55,6 @@ class Entry {
 Entry* entry_of(PyObject* object);
 
 void add_entry(nb::module_& module);
+void add_version_policy(nb::module_& module);
 
 }  // namespace fg::python

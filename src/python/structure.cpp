@@ -2,6 +2,9 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <bit>
+
 #include "base/fail.h"
 #include "python/face.h"
 #include "python/types.h"
@@ -63,6 +66,24 @@ class Deeper {
 
 Flat::~Flat() {
   for (const Part& part : parts) Py_XDECREF(part.what);
+}
+
+Flat::Flat(Flat&& other) : tensors(std::move(other.tensors)) {
+  for (const Part& part : other.parts) parts.push_back(part);
+  other.parts.clear();  // with the references
+  for (uint32_t place : other.places) places.push_back(place);
+  for (double number : other.floats) floats.push_back(number);
+}
+
+bool Flat::equals(const Flat& other) const {
+  return std::equal(parts.begin(), parts.end(), other.parts.begin(), other.parts.end(), equal) &&
+         std::equal(places.begin(), places.end(), other.places.begin(), other.places.end()) &&
+         std::equal(tensors.begin(), tensors.end(), other.tensors.begin(), other.tensors.end(),
+                    [](const Tensor& a, const Tensor& b) { return a.is_same(b); }) &&
+         std::equal(floats.begin(), floats.end(), other.floats.begin(), other.floats.end(),
+                    [](double a, double b) {
+                      return std::bit_cast<uint64_t>(a) == std::bit_cast<uint64_t>(b);
+                    });
 }
 
 void Flat::add_part(Kind kind, PyObject* what, size_t count) {
@@ -165,6 +186,70 @@ int Structure::traverse(visitproc visit, void* arg) const {
   return 0;
 }
 
+// ---- names of leaves
+
+namespace {
+
+class NameLeaves {
+ public:
+  NameLeaves(const Flat& flat, LeafNames& names) : flat_(flat), names_(names) {}
+
+  void name_call(const nb::list& positional) {
+    size_t count = next().count;
+    for (size_t i = 0; i < count; i++) name(nb::str(positional[i]));
+    for (count = next().count; count > 0; count--) name(nb::str(nb::handle(next().what)));
+  }
+
+ private:
+  const Part& next() { return flat_.parts[part_++]; }
+
+  void name(const nb::str& as) {
+    const Part& part = next();
+    if (part.kind == Kind::tensor) {
+      if (flat_.places[place_++] == nb::len(names_.tensors)) names_.tensors.append(as);
+    } else if (part.kind == Kind::number) {
+      names_.floats.append(as);
+    } else if (part.kind == Kind::object) {
+      names_.objects.append(as);
+    } else if (part.kind == Kind::opening) {
+      Deeper deeper;
+      name_items(part, as);
+    }
+  }
+
+  void name_items(const Part& part, const nb::str& as) {
+    auto* type = reinterpret_cast<PyTypeObject*>(part.what);
+    bool keys = PyType_IsSubtype(type, &PyDict_Type);
+    nb::tuple fields;
+    if (PyType_IsSubtype(type, &PyTuple_Type) && nb::hasattr(part.what, "_fields")) {
+      fields = nb::tuple(nb::handle(part.what).attr("_fields"));
+    }
+    for (size_t i = 0; i < part.count; i++) {
+      PyObject* text = nullptr;
+      if (keys) {
+        text = PyUnicode_FromFormat("%U[%R]", as.ptr(), next().what);
+      } else if (i < nb::len(fields)) {
+        text = PyUnicode_FromFormat("%U.%S", as.ptr(), nb::object(fields[i]).ptr());
+      } else {
+        text = PyUnicode_FromFormat("%U[%zu]", as.ptr(), i);
+      }
+      name(nb::steal<nb::str>(own(text).release()));
+    }
+  }
+
+  const Flat& flat_;
+  LeafNames& names_;
+  size_t part_ = 0, place_ = 0;
+};
+
+}  // namespace
+
+LeafNames names_of(const Flat& flat, const nb::list& positional) {
+  LeafNames names;
+  NameLeaves(flat, names).name_call(positional);
+  return names;
+}
+
 // ---- leaves
 
 static nb::object map_items(PyObject* tree, const Replace& replace) {
@@ -239,7 +324,12 @@ void add_structure(nb::module_& module) {
       .def_prop_ro("tensors", [](const Flat& self) { return list_of(self.tensors); })
       .def_prop_ro("places", [](const Flat& self) { return numbers_in(self.places); })
       .def_prop_ro("floats", [](const Flat& self) { return numbers_in(self.floats); })
-      .def_prop_ro("objects", objects_in);
+      .def_prop_ro("objects", objects_in)
+      .def("equals", &Flat::equals)
+      .def("names", [](const Flat& self, const nb::list& positional) {
+        LeafNames names = names_of(self, positional);
+        return nb::make_tuple(names.tensors, names.floats, names.objects);
+      });
   module.def(
       "map_leaves",
       [](nb::handle tree, nb::object replace) {

@@ -29,11 +29,14 @@ class Flat {
   Flat() = default;
   Flat(const Flat&) = delete;
   Flat& operator=(const Flat&) = delete;
+  Flat(Flat&& other);  // to be kept, not to be added to
   ~Flat();
 
   // The arguments of a call as CPython makes it.
   void add_call(PyObject* const* arguments, size_t count, PyObject* names);
   void add(PyObject* tree);
+  // Whether every leaf is the same: tensors and objects by identity, numbers by their bits.
+  bool equals(const Flat& other) const;
 
   SmallVector<Part, 16> parts;
   Tensors tensors;                   // each once
@@ -73,6 +76,14 @@ class Structure {
  private:
   std::vector<Part> parts_;
 };
+
+// Names of leaves, as code would say them: "x", "x[0]", "x.field", "x['key']".
+struct LeafNames {
+  nb::list tensors;  // each once
+  nb::list floats, objects;
+};
+// `positional`: names of the positional arguments.
+LeafNames names_of(const Flat& flat, const nb::list& positional);
 
 // The same structure with every leaf replaced; containers are made anew. A new reference.
 using Replace = Callback<PyObject*(PyObject* leaf)>;

@@ -59,7 +59,8 @@ class _Explained:
 
 class Compiled(_Explained):
     function: Callable[..., Any]
-    refused: str | None
+    @property
+    def refused(self) -> str | None: ...
     @property
     def versions(self) -> list[Any]: ...
 

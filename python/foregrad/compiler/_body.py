@@ -38,12 +38,6 @@ _SHARED = (type(Ellipsis), range, frozenset, types.FunctionType, types.ModuleTyp
 _PLAIN = (int, float, bool, str, bytes, complex, type(None), _C.dtype, _C.Size, slice, type)
 
 
-def _leaves(tree):
-    found = []
-    _C.map_leaves(tree, found.append)
-    return found
-
-
 class Body:
     """The function of a list of tensors that is captured."""
 
@@ -75,12 +69,11 @@ class Body:
                 return leaf if tensor is None else TracedFloat(tensor)
             return leaf
 
-        args, kwargs = arguments = _C.map_leaves(self.call.arguments, replace)
-        before = _C.Arguments(*args, **kwargs).structure(), _leaves(arguments)
+        args, kwargs = _C.map_leaves(self.call.arguments, replace)
+        before = _C.Arguments(*args, **kwargs)
         with Swap(self.floats, moving):
             result = self.function(*args, **kwargs)
-        if before[0] != _C.Arguments(*args, **kwargs).structure() or any(
-                a is not b for a, b in zip(before[1], _leaves(arguments))):
+        if not before.equals(_C.Arguments(*args, **kwargs)):
             raise CaptureError("the function changes a list or dictionary that is an argument; "
                                "return a new one")
         outputs = []

@@ -2,7 +2,6 @@
 
 import functools
 import os
-import struct
 import sys
 import types
 import warnings
@@ -12,11 +11,11 @@ from _thread import RLock  # threading, which has it too, takes longer to load
 from foregrad import _C
 from foregrad.compiler._backward_state import BackwardState
 from foregrad.compiler._body import Body, CaptureError, Lift
+from foregrad.compiler._call import Call
 from foregrad.compiler._config import config
 from foregrad.compiler._counters import counters  # noqa: F401
 from foregrad.compiler._known import is_followed
-from foregrad.compiler._names import input_names, object_names
-from foregrad.compiler._numbers import Fixed
+from foregrad.compiler._names import input_names
 from foregrad.compiler._sources import Snapshot
 from foregrad.compiler._stores import After
 from foregrad.compiler._watch import Watch
@@ -24,24 +23,6 @@ from foregrad.compiler._watch import Watch
 Tensor = _C.Tensor
 # Conditions under which Python uses a version, beside the guards on tensors.
 CONDITIONS = ["numbers, texts and objects that the function reads are what they were"]
-
-
-class Call:
-    """A call that no version fits: the structure, inputs and key for a new version."""
-
-    def __init__(self, args, kwargs, fixed):
-        self.arguments = args, kwargs
-        self.given = _C.Arguments(*args, **kwargs)
-        self.structure = self.given.structure()
-        self.fixed = fixed.get(self.structure, ())  # places of the floats that are constants
-        floats = list(enumerate(self.given.floats))
-        constants = [value for i, value in floats if i in self.fixed]
-        self.inputs = self.given.tensors
-        self.inputs += [_C.number_tensor(value) for i, value in floats if i not in self.fixed]
-        self.key = (self.structure, tuple(self.given.places),
-                    struct.pack(f"{len(constants)}d", *constants))  # NaN and both zeros
-
-
 _everything = weakref.WeakSet()  # of Compiled
 
 
@@ -58,63 +39,74 @@ def reset():
 
 
 class CaptureAgain(Exception):
-    """Asks for a second capture: the function ran code that the snapshot had not looked into."""
+    """Asks for a second capture: of more code than the snapshot had looked into, or with other
+    floats as constants."""
 
 
 class Compiled:
     """The versions of one function, and how more of them are made.
 
     callable_of() makes the callable that finds the version of a call and runs it. It calls `miss`
-    when no version fits, and the function itself as soon as `refused` is set.
+    when no version fits, and the function itself as soon as `policy` has refused it. The policy
+    decides about captures; it knows structures of arguments and places of floats by their numbers.
     """
 
     def __init__(self, function, fullgraph=False, forward=None, backward=None,
                  partition="default", inference=None):
         self.function = function
         self.fullgraph = fullgraph
+        self.policy = _C.VersionPolicy(_name(function), fullgraph)
+        self.structures, self.places = {}, {}  # and their numbers
+        self.order = []  # numbers of the floats that the last capture had as inputs, no arguments
         self.forward, self.backward, self.partition = forward, backward, partition
         self.inference = inference  # the compiler of calls without gradients; None: forward
         self.entries = []
-        self.refused = None  # why it runs eagerly from now on
-        self.fixed = Fixed()  # floats among the arguments that are constants
         # Functions that it calls unseen by the snapshot, and names that their code mentions.
         self.followed, self.mentioned = [], set()
         self.grown = []  # lists that it does nothing with but append to them
-        self.moving, self.asked = set(), set()  # places of other floats: inputs, and constants
         self.changed = ""  # the difference of the last miss from the versions
         self.changed_places = []
-        self.fills = 0  # captures in which functools.lru_cache kept something new
         self.lock = RLock()
-        self.callable = lambda: None  # weak reference to the result of callable_of()
         _everything.add(self)
 
     def forget(self):
         """Forgets all versions, and everything learned from them."""
         with self.lock:
             del self.entries[:]
-            self.refused, self.changed, self.changed_places = None, "", []
-            for learned in (self.fixed, self.moving, self.asked, self.mentioned, self.followed,
+            self.policy.forget()
+            self.changed, self.changed_places = "", []
+            for learned in (self.structures, self.places, self.mentioned, self.followed,
                             self.grown):
                 learned.clear()
-            if (made := self.callable()) is not None:
-                made._refused = None
 
-    def miss(self, *args, **kwargs):
-        """Handles a call for which no version was found."""
-        found = None
+    @property
+    def refused(self):
+        """The reason why it runs eagerly from now on, or None."""
+        return self.policy.refusal
+
+    def miss(self, given, args, kwargs):
+        """Handles a call for which no version was found; `given` are the flattened arguments."""
+        found, call = None, Call(given, args, kwargs)
         while found is None:
             with self.lock:
-                if self.refused:  # by another thread
-                    _C.count_eager(self.refused)
+                if self.policy.runs_eagerly():  # another thread refused it
                     break
-                call = Call(args, kwargs, self.fixed)
-                found = self.find(call) or self.capture(call)
-            if found is None and not self.retry():
+                call.fix(self.constants_of(call))
+                try:
+                    found = self.find(call) or self.capture(call)
+                except CaptureAgain:
+                    continue
+            if found is None:
                 break
         if found is None:
             return self.function(*args, **kwargs)
         entry, inputs = found
         return entry(inputs)
+
+    def constants_of(self, call):
+        """Places of the floats among the arguments of a call that are constants."""
+        number = self.structures.get(call.structure)
+        return self.policy.constants(number) if number is not None else set()
 
     @property
     def options(self):
@@ -168,56 +160,51 @@ class Compiled:
             self.changed_places.append(place)
         return None
 
-    def retry(self):
-        again, self.again = getattr(self, "again", False), False
-        return again
-
     def capture(self, call):
-        keys, most = [entry.key for entry in self.entries], config.max_versions
-        if keys.count(call.key) >= most or len(set(keys)) >= MAX_KEYS:
-            self.refuse(f"{_name(self.function)} was captured {most} times and the call "
-                        f"differs again: {self.changed or 'other constants'}; it runs eagerly from "
-                        "now on")
-            return None
-        self.moving |= {place for place in self.changed_places if place} - self.asked
+        """A new version and its inputs; None: the function runs eagerly."""
+        keys = [entry.key for entry in self.entries]
+        changed = [self.number_of(place) for place in self.changed_places if place]
+        decision = self.policy.after_miss(keys.count(call.key), len(set(keys)), self.changed or "",
+                                          changed, config.max_versions)
+        if not decision.captures:
+            return self.refuse(decision)
         try:
             _C.take_asked_inputs()
             entry, inputs = self.make(call)
-        except _C.CacheError:  # in strict mode
+        except (_C.CacheError, CaptureAgain):  # the former in strict mode
             raise
         except Exception as error:
-            if isinstance(error, CaptureAgain) or self.learn(call):
-                self.again = True
-                return None
-            if self.fullgraph:
+            decision = self.policy.after_failure(self.inputs_of(call), _C.take_asked_inputs(),
+                                                 lambda: f"{error}{_line_of(error)}")
+            if decision.again:
+                raise CaptureAgain from None
+            if decision.raises:
                 raise
-            self.refuse_call(error)
-            return None
+            return self.refuse(decision)
         _C.count_capture()
         self.entries.append(entry)
         for thing in call.given.objects:  # their identity is part of the key
             _forget_with(thing, self.entries, entry)
         return entry, inputs
 
-    def learn(self, call):
-        """Whether a capture that failed may succeed if more floats are constants."""
-        asked = _C.take_asked_inputs()
-        inputs, arguments = len(call.inputs), len(call.given.tensors)
-        moved = [i for i in asked if i >= inputs]
-        if self.moving and (moved or not asked):
-            gone = {self.order[i - inputs] for i in moved} or set(self.moving)
-            self.moving -= gone
-            self.asked |= gone
-            return True
-        return self.fixed.learn(call.structure, len(call.given.floats),
-                                [i - arguments for i in asked if i >= arguments])
+    def number_of(self, place):
+        return self.places.setdefault(place, len(self.places))
+
+    def inputs_of(self, call):
+        """The inputs of the last capture, as the policy knows them."""
+        number = self.structures.setdefault(call.structure, len(self.structures))
+        return _C.CaptureInputs(number, len(call.given.tensors), len(call.given.floats),
+                                self.order)
 
     def snapshot(self, call):
         """A snapshot of everything that the function reads beside its arguments."""
-        names = {id(thing): name for thing, name in object_names(self.function, call.arguments)}
-        roots = [self.function, *call.given.objects, *self.followed]
-        snapshot = Snapshot(roots, self.moving, names, self.mentioned, self.grown)
-        self.order = list(snapshot.places)
+        objects = call.given.objects
+        names = dict(zip(map(id, objects), call.names(self.function)[2]))
+        moving = self.policy.moving
+        moving = {place for place, number in self.places.items() if number in moving}
+        snapshot = Snapshot([self.function, *objects, *self.followed], moving, names,
+                            self.mentioned, self.grown)
+        self.order = [self.number_of(place) for place in snapshot.places]
         return snapshot
 
     def make(self, call):
@@ -274,9 +261,10 @@ class Compiled:
 
     def cache_key(self, *args, **kwargs):
         """The key under which the cache has, or would have, the forward of a call."""
+        call = Call(_C.Arguments(*args, **kwargs), args, kwargs)
         with self.lock:
             while True:
-                call = Call(args, kwargs, self.fixed)
+                call.fix(self.constants_of(call))
                 try:
                     _C.take_asked_inputs()
                     return self.make_key(call)
@@ -285,7 +273,7 @@ class Compiled:
                 except _C.CacheError:
                     raise
                 except Exception:
-                    if not self.learn(call):
+                    if not self.policy.learn(self.inputs_of(call), _C.take_asked_inputs()):
                         raise
 
     def make_key(self, call):
@@ -300,14 +288,13 @@ class Compiled:
     def trace(self, call, inputs, snapshot, make):
         results = []
         body = Body(self.function, call, results, snapshot)
-        names = input_names(self.function, call.arguments, call.fixed, snapshot.float_names)
+        names = input_names(call.names(self.function), call.fixed, snapshot.float_names)
         with Watch(snapshot) as watch:
             made = make(body, inputs, [type(tensor) for tensor in inputs], names,
                         Lift(snapshot.tensors, snapshot.tensor_names), self.forward,
                         self.backward, self.inference, self.partition)
         more, names = watch.missed(), watch.mentioned()
-        if watch.remembered() and self.fills < MAX_FILLS:
-            self.fills += 1
+        if watch.remembered() and self.policy.allows_refill():
             raise CaptureAgain
         if more or watch.loaded() or (names and snapshot.finds_more(names)):
             self.followed += more
@@ -318,16 +305,13 @@ class Compiled:
             raise CaptureAgain
         return made, results[0], body.stores
 
-    def refuse_call(self, error):
-        """Lets the function run eagerly from now on; warns once, with the line that was refused."""
-        self.refuse(f"{_name(self.function)} runs eagerly: {error}{_line_of(error)}")
-
-    def refuse(self, why):
-        if self.fullgraph:
-            raise CaptureError(why)
-        self.refused = why
-        if _C.count_eager(why):
-            warnings.warn(why, stacklevel=_caller_level())
+    @staticmethod
+    def refuse(decision):
+        """Raises the error of a decision, or warns that the function runs eagerly from now on."""
+        if decision.raises:
+            raise CaptureError(decision.why)
+        if decision.is_new:
+            warnings.warn(decision.why, stacklevel=_caller_level())
 
 
 _PACKAGE = __file__.rsplit("compiler", 1)[0]
@@ -354,10 +338,6 @@ def _line_of(error):
 
 def _name(function):
     return getattr(function, "__qualname__", type(function).__qualname__)
-
-
-MAX_FILLS = 4
-MAX_KEYS = 256  # structures and constants of arguments
 
 
 def _forget_with(thing, entries, entry):
@@ -388,7 +368,6 @@ def callable_of(compiled):
     updated = functools.WRAPPER_UPDATES if isinstance(function, types.FunctionType) else ()
     made = functools.update_wrapper(_C.compiled_function(compiled), function, updated=updated)
     made.compiled = compiled
-    compiled.callable = weakref.ref(made)
     made.explain, made.graphs = compiled.explain, compiled.graphs
     made.cache_key = compiled.cache_key
     made._captured_function = function  # read when another captured function calls this one

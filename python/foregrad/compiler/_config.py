@@ -79,7 +79,7 @@ class Config:
 
     def __init__(self):
         object.__setattr__(self, "_lock", RLock())
-        object.__setattr__(self, "_max_versions", 8)
+        object.__setattr__(self, "_max_versions", _C.MOST_VERSIONS)
 
     def __getattr__(self, name):
         if name == "max_versions":

@@ -3,8 +3,6 @@
 from functools import partial
 from types import FunctionType, MethodType
 
-from foregrad import _C
-
 _HAS_REST = 0x04  # of a code object: inspect.CO_VARARGS
 
 
@@ -40,47 +38,14 @@ def _positional_names(function, count):
     return names + [f"{rest or 'args'}[{i - first}]" for i in range(len(names), count)]
 
 
-def _leaves(name, tree, found):
-    """Adds (name, leaf) for every leaf, in the order of _C.Arguments."""
-    if isinstance(tree, tuple) and hasattr(tree, "_fields"):
-        for field, item in zip(tree._fields, tree):
-            _leaves(f"{name}.{field}", item, found)
-    elif type(tree) in (tuple, list):
-        for i, item in enumerate(tree):
-            _leaves(f"{name}[{i}]", item, found)
-    elif isinstance(tree, dict) and type(tree).__module__ in ("builtins", "collections"):
-        for key, item in tree.items():
-            _leaves(f"{name}[{key!r}]", item, found)
-    else:
-        found.append((name, tree))
+def argument_names(function, given, count):
+    """Names of the tensors, floats and objects of a call with `count` positional arguments."""
+    return given.names(_positional_names(function, count))
 
 
-def _named_leaves(function, arguments):
-    args, kwargs = arguments
-    found = []
-    for name, value in zip(_positional_names(function, len(args)), args):
-        _leaves(name, value, found)
-    for name, value in kwargs.items():
-        _leaves(name, value, found)
-    return found
-
-
-def object_names(function, arguments):
-    """(object, name) of the arguments that are looked into by their attributes."""
-    return [(leaf, name) for name, leaf in _named_leaves(function, arguments)
-            if not isinstance(leaf, (_C.Tensor, float))]
-
-
-def input_names(function, arguments, fixed, others):
+def input_names(names, fixed, others):
     """One name per input: each tensor once, the floats that are inputs, `others`."""
-    tensors, floats, known = [], [], set()
-    for name, leaf in _named_leaves(function, arguments):
-        if isinstance(leaf, _C.Tensor):
-            if id(leaf) not in known:
-                known.add(id(leaf))
-                tensors.append(name)
-        elif type(leaf) is float:
-            floats.append(name)
+    tensors, floats, _ = names
     floats = [name for i, name in enumerate(floats) if i not in fixed]
     return [as_text(name) for name in tensors + floats + others]
 

@@ -75,20 +75,6 @@ for _name in ("neg", "abs"):
 _C.set_number_type(TracedFloat)
 
 
-class Fixed(dict):
-    """Places of floats whose values the function asks for, by structure of the arguments."""
-
-    def learn(self, structure, floats, asked):
-        """`asked`: places among the floats that are inputs; none: it is not known which.
-
-        False: there is nothing to learn.
-        """
-        fixed = self.setdefault(structure, set())
-        free = [i for i in range(floats) if i not in fixed]
-        fixed.update([free[i] for i in asked] or free)
-        return bool(free)
-
-
 class Swap:
     """Puts traced floats into the variables and attributes that hold floats, for one capture."""
 

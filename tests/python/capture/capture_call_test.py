@@ -194,3 +194,35 @@ def test_threads_call_one_function_and_its_backward():
     for thread in threads:
         thread.join()
     assert not errors and versions_of(compiled) == 3
+
+
+def test_the_flattened_arguments_of_a_new_kind_of_call_are_handed_on():
+    compiled = fg.compile(lambda x, pair, *, by: x * pair.k + by["a"][0], fullgraph=True)
+    owner, calls = compiled.compiled, []
+    miss = owner.miss
+    owner.miss = lambda *call: calls.append(call) or miss(*call)
+    x, holder = fg.ones(2), Holder()
+    for _ in range(2):
+        assert compiled(x, Pair(holder, 2.0), by={"a": [x, 3, 0.5]}).tolist() == [3, 3]
+    (given, args, kwargs), = calls
+    assert args == (x, (holder, 2.0)) and kwargs == {"by": {"a": [x, 3, 0.5]}}
+    assert given.tensors[0] is x and given.places == [0, 0] and given.floats == [2.0, 0.5]
+    assert given.objects == [holder] and versions_of(compiled) == 1
+    assert given.names(["x", "pair"]) == (["x"], ["pair.k", "by['a'][2]"], ["pair.x"])
+
+
+def test_flattened_arguments_are_equal_if_every_leaf_is_the_same():
+    x, y, holder = fg.ones(2), fg.ones(2), Holder()
+
+    def flat(*args):
+        return fg._C.Arguments(*args)
+
+    same = flat([x, 1, 2.0, holder], {"k": None})
+    assert same.equals(flat([x, 1, 2.0, holder], {"k": None}))
+    for other in ([[y, 1, 2.0, holder], {"k": None}], [[x, True, 2.0, holder], {"k": None}],
+                  [[x, 1, -2.0, holder], {"k": None}], [[x, 1, 2.0, Holder()], {"k": None}],
+                  [[x, 1, 2.0, holder], {"j": None}], [(x, 1, 2.0, holder), {"k": None}],
+                  [[x, 1, 2.0, holder, x], {"k": None}]):
+        assert not same.equals(flat(*other))
+    assert not flat(0.0).equals(flat(-0.0)) and flat(float("nan")).equals(flat(float("nan")))
+    assert flat(x, y, x).equals(flat(x, y, x)) and not flat(x, y, x).equals(flat(x, y, y))
