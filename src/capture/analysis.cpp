@@ -254,8 +254,8 @@ class Analysis {
   bool is_view_of(const Tensor& root, std::optional<size_t> input) const {
     return input && trace_.inputs()[*input].inside.is_same(base_of(root));
   }
-  Result::Part part_of(const Tensor& root, std::optional<size_t> input,
-                       std::unordered_map<const Storage*, size_t>::const_iterator other) const {
+  Result::Region part_of(const Tensor& root, std::optional<size_t> input,
+                         std::unordered_map<const Storage*, size_t>::const_iterator other) const {
     size_t of = input ? *input : other->second;
     const Tensor& whole = input ? trace_.inputs()[of].inside : trace_.results[of].base;
     if (!contains_memory(whole, root)) {

@@ -40,13 +40,13 @@ struct Result {
   std::optional<size_t> view_of_input{}, view_of_result{};
   autograd::ViewOrigin origin{};
   // Set if it is no value of the graph: a part of an input's or result's memory, without history.
-  struct Part {
+  struct Region {
     bool of_input;
     size_t of;
     Dims sizes, strides;
     Dim offset;  // from the first element of the whole
   };
-  std::optional<Part> part{};
+  std::optional<Region> part{};
   // The place of its own version counter (x.data), beside the counters of memories, and its count.
   std::optional<size_t> counter{};
   uint32_t count = 0;

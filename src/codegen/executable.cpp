@@ -116,7 +116,7 @@ class Executable::StepMaker {
   void add_loop(const Group& group) {
     code_.loops_++;
     Loop loop = make_loop(around_, group);
-    Step::Part part{loop.operands, loop.row == 0 ? 0 : loop.length};
+    Step::LoopCall part{loop.operands, loop.row == 0 ? 0 : loop.length};
     std::string kernel = name_of(loop.kernel);
     bool flat = loop.kernel.is_flat();
     if (open_ && flat && kernel == steps_->back().kernel) {

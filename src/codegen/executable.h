@@ -45,11 +45,11 @@ class Executable {
     uint32_t operation = 0;           // of a single one
     std::string kernel{};             // of a loop: its name
     LoopFunction function = nullptr;  // and code
-    struct Part {                     // one call of it
+    struct LoopCall {                 // one call of it
       std::vector<ir::ValueId> operands;
       int64_t length;
     };
-    std::vector<Part> parts{};  // several only of flat loops without reductions
+    std::vector<LoopCall> parts{};  // several only of flat loops without reductions
     int64_t grain = 1;
     bool flat = false;
     struct Reduction {

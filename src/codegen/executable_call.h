@@ -19,7 +19,7 @@ class Executable::Call {
   char* address(ir::ValueId value) const;
   // The value as a tensor for kernels; made for them if it is in the arena or seen through a view.
   Tensor tensor(ir::ValueId value) const;
-  void find_pointers(const Step::Part& part, char** pointers) const;
+  void find_pointers(const Step::LoopCall& part, char** pointers) const;
 
   void run_loop(const Step& step);
   void run_parts(const Step& step);

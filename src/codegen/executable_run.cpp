@@ -105,7 +105,7 @@ Tensor Executable::Call::tensor(ValueId value) const {
   return Tensor(std::move(impl));
 }
 
-void Executable::Call::find_pointers(const Step::Part& part, char** pointers) const {
+void Executable::Call::find_pointers(const Step::LoopCall& part, char** pointers) const {
   for (size_t k = 0; k < part.operands.size(); k++) pointers[k] = address(part.operands[k]);
 }
 
@@ -117,7 +117,7 @@ int64_t blocks_of(int64_t length) { return (length + kFlatBlock - 1) / kFlatBloc
 
 void Executable::Call::run_loop(const Step& step) {
   if (step.parts.size() > 1) return run_parts(step);
-  const Step::Part& part = step.parts[0];
+  const Step::LoopCall& part = step.parts[0];
   char* pointers[schedule::kMostLoopOperands];
   find_pointers(part, pointers);
   if (!step.reductions.empty()) return run_reductions(step, pointers);
@@ -144,7 +144,7 @@ void Executable::Call::run_parts(const Step& step) {
   pool::parallel_for(blocks, step.grain, [&](int64_t begin, int64_t end) {
     int64_t before = 0;
     for (size_t i = 0; i < step.parts.size() && before < end; i++) {
-      const Step::Part& part = step.parts[i];
+      const Step::LoopCall& part = step.parts[i];
       int64_t from = std::max<int64_t>(begin - before, 0) * kFlatBlock;
       int64_t to = std::min((end - before) * kFlatBlock, part.length);
       if (from < to) step.function(&pointers[i * width], from, to, services);

@@ -99,7 +99,7 @@ std::unique_ptr<format::StepT> Executable::packed(const Step& step) const {
   to->kernel = step.kernel;
   to->grain = step.grain;
   to->flat = step.flat;
-  for (const Step::Part& part : step.parts) {
+  for (const Step::LoopCall& part : step.parts) {
     to->parts.push_back(std::make_unique<format::PartT>());
     to->parts.back()->operands = part.operands;
     to->parts.back()->length = part.length;

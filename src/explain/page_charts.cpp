@@ -61,17 +61,17 @@ class Plot {
 
 // All memory of a call, side by side.
 std::string parts_chart(const MemoryUse& use) {
-  struct Part {
+  struct Bar {
     const char *kind, *name;
     int64_t bytes;
   };
-  const Part parts[] = {{"other", "inputs", use.inputs},
-                        {"product", "results", use.results},
-                        {"reduction", "kept for the backward", use.saved},
-                        {"use", "block", use.block}};
+  const Bar parts[] = {{"other", "inputs", use.inputs},
+                       {"product", "results", use.results},
+                       {"reduction", "kept for the backward", use.saved},
+                       {"use", "block", use.block}};
   auto sum = static_cast<double>(use.inputs + use.results + use.saved + use.block);
   std::string out = "<div class=\"parts\">", legend = "<p class=\"muted\">";
-  for (const Part& part : parts) {
+  for (const Bar& part : parts) {
     if (part.bytes == 0) continue;
     out += fmt::format(R"(<span class="{}" style="width:{:.2f}%"></span>)", part.kind,
                        100 * static_cast<double>(part.bytes) / sum);

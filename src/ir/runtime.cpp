@@ -29,11 +29,11 @@ double log_gamma(double x) {
   return ::lgamma_r(x, &sign);
 }
 
-struct Entry {
+struct NamedFunction {
   const char* name;
   RuntimeFunction function;
 };
-constexpr Entry kFunctions[] = {
+constexpr NamedFunction kFunctions[] = {
     {"sin", [](double x, double) { return std::sin(x); }},
     {"cos", [](double x, double) { return std::cos(x); }},
     {"tan", [](double x, double) { return std::tan(x); }},
@@ -41,7 +41,7 @@ constexpr Entry kFunctions[] = {
     {"lgamma", [](double x, double) { return log_gamma(x); }},
     {"digamma", [](double x, double) { return digamma(x); }},
 };
-static_assert(sizeof(kFunctions) / sizeof(Entry) == static_cast<int>(Runtime::count));
+static_assert(sizeof(kFunctions) / sizeof(NamedFunction) == static_cast<int>(Runtime::count));
 
 }  // namespace
 

@@ -22,7 +22,7 @@ namespace {
 
 using nn::kLengthBytes;
 using nn::SafeTensorsHeader;
-using Entry = SafeTensorsFile::Entry;
+using StoredTensor = SafeTensorsFile::StoredTensor;
 
 // Places tensors in the file: by dtype, then by name, as the reference writer does it.
 SafeTensorsHeader placed(const OrderedDict<Tensor>& tensors, const Metadata& metadata) {
@@ -110,7 +110,7 @@ SafeTensors load_safetensors_bytes(std::string_view bytes) {
       nn::parse_header(bytes.substr(kLengthBytes, length), data.size(), where);
   SafeTensors result{{}, std::move(header.metadata)};
   for (const auto& item : header.entries) {
-    const Entry& entry = item.value();
+    const StoredTensor& entry = item.value();
     Tensor tensor = empty(entry.sizes, entry.dtype);
     if (entry.bytes > 0) std::memcpy(tensor.data_ptr(), data.data() + entry.start, entry.bytes);
     normalise(tensor);
@@ -151,7 +151,7 @@ SafeTensorsFile::SafeTensorsFile(const std::string& path) : path_(path) {
 SafeTensorsFile::~SafeTensorsFile() { close(descriptor_); }
 
 Tensor SafeTensorsFile::read(std::string_view name) const {
-  const Entry* entry = entries_.find(name);
+  const StoredTensor* entry = entries_.find(name);
   if (!entry) {
     fail(ErrorKind::index, "safetensors: there is no tensor '{}' in '{}'", name, path_);
   }
@@ -160,7 +160,7 @@ Tensor SafeTensorsFile::read(std::string_view name) const {
   return tensor;
 }
 
-void SafeTensorsFile::read_into(const Entry& entry, const Tensor& tensor) const {
+void SafeTensorsFile::read_into(const StoredTensor& entry, const Tensor& tensor) const {
   read_exactly(descriptor_, tensor.data_ptr(), entry.bytes, data_ + entry.start, path_);
   normalise(tensor);
 }
@@ -168,7 +168,7 @@ void SafeTensorsFile::read_into(const Entry& entry, const Tensor& tensor) const 
 OrderedDict<Tensor> SafeTensorsFile::read_all() const {
   constexpr size_t kWorthThreads = size_t{4} << 20;
   OrderedDict<Tensor> result;
-  std::vector<std::pair<const Entry*, Tensor>> parts;
+  std::vector<std::pair<const StoredTensor*, Tensor>> parts;
   size_t bytes = 0;
   for (const auto& item : entries_) {
     Tensor tensor = empty(item.value().sizes, item.value().dtype);

@@ -38,23 +38,23 @@ class SafeTensorsFile {
   SafeTensorsFile& operator=(const SafeTensorsFile&) = delete;
   ~SafeTensorsFile();
 
-  struct Entry {
+  struct StoredTensor {
     DType dtype;
     Dims sizes;
     size_t start, bytes;  // in the data that follows the header
   };
-  const OrderedDict<Entry>& entries() const { return entries_; }
+  const OrderedDict<StoredTensor>& entries() const { return entries_; }
   const Metadata& metadata() const { return metadata_; }
   Tensor read(std::string_view name) const;
   OrderedDict<Tensor> read_all() const;  // by all threads
 
  private:
-  void read_into(const Entry& entry, const Tensor& tensor) const;
+  void read_into(const StoredTensor& entry, const Tensor& tensor) const;
 
   std::string path_;
   int descriptor_ = -1;
   size_t data_ = 0;  // offset of the bytes of tensors
-  OrderedDict<Entry> entries_;
+  OrderedDict<StoredTensor> entries_;
   Metadata metadata_;
 };
 

@@ -11,7 +11,7 @@
 namespace fg::nn {
 
 using Json = nlohmann::json;  // the ordered one finds a key by looking at all
-using Entry = SafeTensorsFile::Entry;
+using StoredTensor = SafeTensorsFile::StoredTensor;
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
@@ -137,7 +137,7 @@ DType dtype_of(const Json& value, const std::string& where, const std::string& n
 
 // The product of the sizes in bytes; sizes that no file can have are refused.
 size_t read_shape(const Json& shape, const std::string& where, const std::string& name,
-                  Entry& entry) {
+                  StoredTensor& entry) {
   if (!shape.is_array()) refuse(where, "'{}' has a shape that is no list", name);
   size_t bytes = item_size(entry.dtype);
   for (const Json& each : shape) {
@@ -151,10 +151,10 @@ size_t read_shape(const Json& shape, const std::string& where, const std::string
   return bytes;
 }
 
-Entry entry_of(const Json& tensor, size_t data_size, const std::string& where,
-               const std::string& name) {
+StoredTensor entry_of(const Json& tensor, size_t data_size, const std::string& where,
+                      const std::string& name) {
   if (!tensor.is_object()) refuse(where, "'{}' is described by something that is no object", name);
-  Entry entry{};
+  StoredTensor entry{};
   entry.dtype = dtype_of(member(tensor, where, name, "dtype"), where, name);
   entry.bytes = read_shape(member(tensor, where, name, "shape"), where, name, entry);
   const Json& offsets = member(tensor, where, name, "data_offsets");
@@ -189,7 +189,7 @@ Metadata metadata_of(const Json& given, const std::string& where) {
 }
 
 // Every byte belongs to one tensor.
-void check_cover(const std::vector<std::pair<std::string, Entry>>& entries, size_t data_size,
+void check_cover(const std::vector<std::pair<std::string, StoredTensor>>& entries, size_t data_size,
                  const std::string& where) {
   size_t reached = 0;
   for (const auto& [name, entry] : entries) {
@@ -232,7 +232,7 @@ SafeTensorsHeader parse_header(std::string_view json, size_t data_size, const st
   Keys keys;
   Json parsed = parsed_json(json, keys, where);
   SafeTensorsHeader header;
-  std::vector<std::pair<std::string, Entry>> entries;
+  std::vector<std::pair<std::string, StoredTensor>> entries;
   for (const std::string& name : keys.names()) {
     const Json& value = parsed[name];
     if (name == "__metadata__")
@@ -256,7 +256,7 @@ static std::string json_of(const SafeTensorsHeader& header) {
   };
   if (!header.metadata.empty()) add("__metadata__", Json(header.metadata).dump());
   for (const auto& item : header.entries) {
-    const Entry& entry = item.value();
+    const StoredTensor& entry = item.value();
     std::vector<int64_t> shape;
     for (const Dim& size : entry.sizes) shape.push_back(size.value());
     add(item.key(), fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",

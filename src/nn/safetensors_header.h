@@ -6,7 +6,7 @@
 namespace fg::nn {
 
 struct SafeTensorsHeader {
-  OrderedDict<SafeTensorsFile::Entry> entries;  // in the order of their bytes
+  OrderedDict<SafeTensorsFile::StoredTensor> entries;  // in the order of their bytes
   Metadata metadata;
 };
 

@@ -3,8 +3,8 @@
 #include "base/fail.h"
 #include "compile/version_policy.h"
 #include "python/bindings.h"
-#include "python/entry.h"
 #include "python/face.h"
+#include "python/guarded_version.h"
 
 namespace fg::python {
 
@@ -28,7 +28,7 @@ CompiledObject* compiled_in(PyObject* self) { return reinterpret_cast<CompiledOb
 // which may change the list.
 PyObject* try_entry(CompiledObject* self, Py_ssize_t i, const Flat& flat) {
   nb::object held = nb::borrow(PyList_GET_ITEM(self->entries, i));
-  Entry* entry = entry_of(held.ptr());
+  GuardedVersion* entry = entry_of(held.ptr());
   Tensors inputs;
   if (!entry || !entry->fits(flat) || !entry->matches(flat, inputs, nullptr)) return nullptr;
   self->last = i;
@@ -147,7 +147,7 @@ PyTypeObject* make_type() {
 void add_compiled(nb::module_& module) {
   add_structure(module);
   add_reads(module);
-  add_entry(module);
+  add_guarded_version(module);
   add_version_policy(module);
   static PyTypeObject* type = make_type();
   module.def("compiled_function", [](nb::object owner) {

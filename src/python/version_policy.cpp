@@ -4,7 +4,7 @@
 #include <nanobind/stl/set.h>
 #include <nanobind/stl/vector.h>
 
-#include "python/entry.h"
+#include "python/guarded_version.h"
 
 namespace fg::python {
 

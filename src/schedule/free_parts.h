@@ -13,14 +13,14 @@ inline int64_t aligned_place(int64_t bytes) {
   return (bytes + kPlaceAlign - 1) / kPlaceAlign * kPlaceAlign;
 }
 
-struct Part {
+struct MemoryRange {
   int64_t offset = -1, bytes = 0;
 };
 
 // All parts begin aligned; the end of a part that was given from outside need not be.
 class FreeParts {
  public:
-  Part take(int64_t bytes) {
+  MemoryRange take(int64_t bytes) {
     auto found = by_size_.lower_bound(bytes);
     bytes = aligned_place(bytes);
     if (found == by_size_.end()) {
@@ -32,7 +32,7 @@ class FreeParts {
     if (size > bytes) add(offset + bytes, size - bytes);
     return {offset, std::min(size, bytes)};
   }
-  void give_back(Part part) {
+  void give_back(MemoryRange part) {
     auto [offset, bytes] = part;
     auto after = by_offset_.lower_bound(offset);
     if (after != by_offset_.end() && after->first == offset + bytes) {

@@ -130,7 +130,7 @@ class Planner {
            last_[value] <= static_cast<int64_t>(ends_[g]);
   }
   // The place of one of them with the same layout, else a new one.
-  Part take_over(ValueId value, std::set<ValueId>& free) {
+  MemoryRange take_over(ValueId value, std::set<ValueId>& free) {
     const ir::ValueInfo& info = graph_.values[value];
     for (ValueId old : free) {
       const ir::ValueInfo& other = graph_.values[old];
@@ -183,7 +183,7 @@ class Planner {
   std::vector<int64_t> maker_, last_;
   std::vector<bool> kept_, taken_over_;
   std::vector<bool> viewed_;  // by a view that is a root: its readers are not known as readers
-  std::vector<Part> parts_;   // per value
+  std::vector<MemoryRange> parts_;     // per value
   std::map<int64_t, ValueId> inputs_;  // by where their memory begins
   FreeParts block_;
   MemoryPlan plan_;

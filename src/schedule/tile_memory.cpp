@@ -55,7 +55,7 @@ Tile plan_tile(const ir::Graph& graph, const std::vector<Place>& places,
   }
   tile.height = std::clamp<int64_t>(tile_limits.tile_bytes / most, 1, tile.rows);
   FreeParts parts;
-  std::map<ValueId, Part> taken;
+  std::map<ValueId, MemoryRange> taken;
   for (size_t m = 0; m < members.size(); m++) {
     for (auto [value, life] : lives) {
       if (life.first != m || !memory.local[value]) continue;

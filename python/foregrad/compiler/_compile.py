@@ -211,7 +211,7 @@ class Compiled:
         """A version for a call, and the inputs that the call gives it."""
         snapshot = self.snapshot(call)
         inputs = call.inputs + [_C.number_tensor(value) for value in snapshot.floats]
-        entry = _C.Entry(call.key, sorted(call.fixed), snapshot.reads, call.given.tensors,
+        entry = _C.GuardedVersion(call.key, sorted(call.fixed), snapshot.reads, call.given.tensors,
                          snapshot.tensors)
         _check_types(inputs)
         try:

@@ -16,7 +16,7 @@ constexpr int64_t kEnoughTasks = 8;
 constexpr double kMinWork = 1 << 20;  // for a thread of its own, in multiplications and additions
 
 // A block of queries and a tile of keys.
-struct Part {
+struct QueryKeyTile {
   int64_t query, queries, key, keys;
 };
 
@@ -81,22 +81,22 @@ class BackwardHead {
 
   // Writes dv = P^T @ grad and dk = dS^T @ q of the keys from `key` on, and adds dS @ k to dq.
   void run_tile(int64_t key, T* query_sums) {
-    Part part{0, 0, key, std::min(kTileKeys, sizes_.keys - key)};
+    QueryKeyTile tile{0, 0, key, std::min(kTileKeys, sizes_.keys - key)};
     std::fill_n(key_sums_.get(), kTileKeys * width_, T(0));
     std::fill_n(value_sums_.get(), kTileKeys * value_width_, T(0));
-    part.query = sizes_.causal ? key : 0;
-    for (; part.query < sizes_.queries; part.query += kBlockRows) {
+    tile.query = sizes_.causal ? key : 0;
+    for (; tile.query < sizes_.queries; tile.query += kBlockRows) {
       poll_interrupt();
-      part.queries = std::min(kBlockRows, sizes_.queries - part.query);
-      const bool whole = !sizes_.causal || key + part.keys <= part.query + 1;
-      const int64_t together = whole ? part.queries : kTileRows;
-      for (int64_t row = 0; row < part.queries; row += together)
-        run_rows(part, row, std::min(together, part.queries - row), query_sums);
-      sum_transposed(part, weights_, grad_rows_, value_width_, value_sums_);
-      sum_transposed(part, slopes_, query_rows_, width_, key_sums_);
+      tile.queries = std::min(kBlockRows, sizes_.queries - tile.query);
+      const bool whole = !sizes_.causal || key + tile.keys <= tile.query + 1;
+      const int64_t together = whole ? tile.queries : kTileRows;
+      for (int64_t row = 0; row < tile.queries; row += together)
+        run_rows(tile, row, std::min(together, tile.queries - row), query_sums);
+      sum_transposed(tile, weights_, grad_rows_, value_width_, value_sums_);
+      sum_transposed(tile, slopes_, query_rows_, width_, key_sums_);
     }
-    write(task_.dk, key_sums_, width_, part, sizes_.width);
-    write(task_.dv, value_sums_, value_width_, part, sizes_.value_width);
+    write(task_.dk, key_sums_, width_, tile, sizes_.width);
+    write(task_.dv, value_sums_, value_width_, tile, sizes_.value_width);
   }
 
  private:
@@ -110,27 +110,27 @@ class BackwardHead {
     for (int64_t i = 0; stride > width && i < count; i++)
       std::fill(to.get() + i * stride + width, to.get() + (i + 1) * stride, T(0));
   }
-  void write(const Heads& to, const Buffer<T>& from, int64_t stride, const Part& part,
+  void write(const Heads& to, const Buffer<T>& from, int64_t stride, const QueryKeyTile& tile,
              int64_t width) {
     const Rows<T> rows = head_of<T>(to, batch_, head_);
     run_step<L>(CopyRows<T>{
-        {from.get(), stride}, {rows.at(part.key), rows.stride}, part.keys, width, T(1)});
+        {from.get(), stride}, {rows.at(tile.key), rows.stride}, tile.keys, width, T(1)});
   }
 
   // Weights P = exp(S - logsumexp) and dS = P * (grad @ v^T - mean) of some rows; dq += dS @ k.
-  void run_rows(const Part& part, int64_t row, int64_t rows, T* query_sums) {
-    const int64_t query = part.query + row;
-    const int64_t seen = sizes_.causal ? query + 1 - part.key : part.keys;
-    const int64_t cols = std::min(seen + rows - 1, part.keys), panels = round_up_to(cols, kPanel);
+  void run_rows(const QueryKeyTile& tile, int64_t row, int64_t rows, T* query_sums) {
+    const int64_t query = tile.query + row;
+    const int64_t seen = sizes_.causal ? query + 1 - tile.key : tile.keys;
+    const int64_t cols = std::min(seen + rows - 1, tile.keys), panels = round_up_to(cols, kPanel);
     T* const weights = weights_.get() + row * kTileKeys;
     T* const slopes = slopes_.get() + row * kTileKeys;
     multiply_block<L, T>(
         {query_rows_.get() + query * width_, width_, width_, 1},
-        {key_panels_.get() + part.key * sizes_.width, kPanel, kPanel * sizes_.width},
+        {key_panels_.get() + tile.key * sizes_.width, kPanel, kPanel * sizes_.width},
         {weights, kTileKeys, Into::set}, rows, panels, sizes_.width);
     multiply_block<L, T>(
         {grad_rows_.get() + query * value_width_, value_width_, value_width_, 1},
-        {value_panels_.get() + part.key * sizes_.value_width, kPanel, kPanel * sizes_.value_width},
+        {value_panels_.get() + tile.key * sizes_.value_width, kPanel, kPanel * sizes_.value_width},
         {slopes, kTileKeys, Into::set}, rows, panels, sizes_.value_width);
     const T* added = mask_.at(query);
     // Products with transposed weights read a few keys more than these rows see.
@@ -140,25 +140,25 @@ class BackwardHead {
                                      rows,
                                      end,
                                      {cols, seen, sizes_.causal ? 1 : 0},
-                                     {added ? added + part.key : nullptr, mask_.stride},
+                                     {added ? added + tile.key : nullptr, mask_.stride},
                                      logs_ + query,
                                      means_.get() + query});
     multiply_block<L, T>({slopes, kTileKeys, kTileKeys, 1},
-                         {key_rows_.get() + part.key * width_, width_, kPanel},
+                         {key_rows_.get() + tile.key * width_, width_, kPanel},
                          {query_sums + query * width_, width_, Into::resume}, rows, width_, cols);
   }
 
   // sums += weights^T @ rows. Queries before the first of a few keys do not see them.
-  void sum_transposed(const Part& part, const Buffer<T>& weights, const Buffer<T>& rows,
+  void sum_transposed(const QueryKeyTile& tile, const Buffer<T>& weights, const Buffer<T>& rows,
                       int64_t width, const Buffer<T>& sums) {
-    for (int64_t c = 0; c < part.keys; c += kTileRows) {
-      const int64_t height = std::min<int64_t>(kTileRows, part.keys - c);
-      const int64_t skipped = sizes_.causal ? std::max<int64_t>(part.key + c - part.query, 0) : 0;
-      if (skipped >= part.queries) break;
+    for (int64_t c = 0; c < tile.keys; c += kTileRows) {
+      const int64_t height = std::min<int64_t>(kTileRows, tile.keys - c);
+      const int64_t skipped = sizes_.causal ? std::max<int64_t>(tile.key + c - tile.query, 0) : 0;
+      if (skipped >= tile.queries) break;
       multiply_strip<L, T>({weights.get() + skipped * kTileKeys + c, 1, 1, kTileKeys},
-                           {rows.get() + (part.query + skipped) * width, width, kPanel},
+                           {rows.get() + (tile.query + skipped) * width, width, kPanel},
                            {sums.get() + c * width, width, Into::resume}, height, width,
-                           part.queries - skipped, static_cast<int>(height));
+                           tile.queries - skipped, static_cast<int>(height));
     }
   }
 

@@ -1,4 +1,4 @@
-#include "python/entry.h"
+#include "python/guarded_version.h"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
@@ -42,8 +42,8 @@ struct StateOfCall {
 
 }  // namespace
 
-Entry::Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const Tensors& given,
-             const Tensors& found)
+GuardedVersion::GuardedVersion(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads,
+                               const Tensors& given, const Tensors& found)
     : key_(std::move(key)),
       structure_(nb::cast<const Structure*>(key_[0])),
       places_(nb::cast<std::vector<uint32_t>>(key_[1])),
@@ -57,7 +57,8 @@ Entry::Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const
   for (const Tensor& tensor : found) guards_.emplace_back(tensor);
 }
 
-void Entry::finish(nb::object version, nb::object result, nb::object after, nb::object state) {
+void GuardedVersion::finish(nb::object version, nb::object result, nb::object after,
+                            nb::object state) {
   version_ = nb::cast<compiler::Version*>(version);
   version_object_ = std::move(version);
   for (const ir::Role& role : version_->lifted_roles()) {
@@ -70,7 +71,7 @@ void Entry::finish(nb::object version, nb::object result, nb::object after, nb::
   state_ = std::move(state);
 }
 
-bool Entry::fits(const Flat& flat) const {
+bool GuardedVersion::fits(const Flat& flat) const {
   if (!version_ ||
       !std::equal(places_.begin(), places_.end(), flat.places.begin(), flat.places.end())) {
     return false;
@@ -82,7 +83,7 @@ bool Entry::fits(const Flat& flat) const {
   return true;
 }
 
-bool Entry::holds(const Flat& flat, const Tensors& found, Why* why) const {
+bool GuardedVersion::holds(const Flat& flat, const Tensors& found, Why* why) const {
   if (found.empty()) return true;
   if (same_ != first_places(flat.tensors, found)) {
     if (why) why->text = "other arguments are the very tensors that the function reads";
@@ -96,7 +97,7 @@ bool Entry::holds(const Flat& flat, const Tensors& found, Why* why) const {
   return true;
 }
 
-bool Entry::matches(const Flat& flat, Tensors& inputs, Why* why) const {
+bool GuardedVersion::matches(const Flat& flat, Tensors& inputs, Why* why) const {
   timing::Span span("call", "find version");
   Found found;
   if (!reads_->again(found, why) || !holds(flat, found.tensors, why)) return false;
@@ -116,7 +117,7 @@ bool Entry::matches(const Flat& flat, Tensors& inputs, Why* why) const {
   return false;
 }
 
-PyObject* Entry::call(const Tensors& inputs) const {
+PyObject* GuardedVersion::call(const Tensors& inputs) const {
   compiler::count_call();
   Tensors results;
   Callback<size_t()> state;
@@ -134,7 +135,7 @@ PyObject* Entry::call(const Tensors& inputs) const {
   return after_.is_none() ? made.release().ptr() : PyObject_CallOneArg(after_.ptr(), made.ptr());
 }
 
-int Entry::traverse(visitproc visit, void* arg) const {
+int GuardedVersion::traverse(visitproc visit, void* arg) const {
   for (const nb::object* held : std::initializer_list<const nb::object*>{
            &key_, &reads_object_, &version_object_, &result_, &after_, &state_, &kept_}) {
     Py_VISIT(held->ptr());
@@ -142,14 +143,14 @@ int Entry::traverse(visitproc visit, void* arg) const {
   return 0;
 }
 
-void Entry::clear() {
+void GuardedVersion::clear() {
   version_ = nullptr;  // it fits no call any more
   for (nb::object* held : {&reads_object_, &version_object_, &result_, &after_, &state_})
     held->reset();
 }
 
-Entry* entry_of(PyObject* object) {
-  return Py_TYPE(object) == entry_type ? nb::inst_ptr<Entry>(object) : nullptr;
+GuardedVersion* entry_of(PyObject* object) {
+  return Py_TYPE(object) == entry_type ? nb::inst_ptr<GuardedVersion>(object) : nullptr;
 }
 
 // ---- for Python
@@ -158,10 +159,10 @@ namespace {
 
 int entry_traverse(PyObject* self, visitproc visit, void* arg) {
   Py_VISIT(Py_TYPE(self));
-  return nb::inst_ready(self) ? nb::inst_ptr<Entry>(self)->traverse(visit, arg) : 0;
+  return nb::inst_ready(self) ? nb::inst_ptr<GuardedVersion>(self)->traverse(visit, arg) : 0;
 }
 int entry_clear(PyObject* self) {
-  if (nb::inst_ready(self)) nb::inst_ptr<Entry>(self)->clear();
+  if (nb::inst_ready(self)) nb::inst_ptr<GuardedVersion>(self)->clear();
   return 0;
 }
 PyType_Slot entry_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(entry_traverse)},
@@ -169,7 +170,7 @@ PyType_Slot entry_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(entry_trav
                              {0, nullptr}};
 
 // (inputs, None, None), or (None, why not, where another float is); None if it is of another kind.
-nb::object look(const Entry& self, const Flat& flat) {
+nb::object look(const GuardedVersion& self, const Flat& flat) {
   if (!self.fits(flat)) return nb::none();
   Tensors inputs;
   Why why{"", nb::none()};
@@ -181,26 +182,26 @@ nb::object look(const Entry& self, const Flat& flat) {
 
 }  // namespace
 
-void add_entry(nb::module_& module) {
+void add_guarded_version(nb::module_& module) {
   auto type =
-      nb::class_<Entry>(module, "Entry", nb::type_slots(entry_slots))
+      nb::class_<GuardedVersion>(module, "GuardedVersion", nb::type_slots(entry_slots))
           .def("__init__",
-               [](Entry* self, nb::tuple key, std::vector<uint32_t> fixed, nb::object reads,
-                  nb::object given, nb::object found) {
-                 new (self) Entry(std::move(key), std::move(fixed), std::move(reads),
-                                  tensors_of(given.ptr(), "a captured function"),
-                                  tensors_of(found.ptr(), "a captured function"));
+               [](GuardedVersion* self, nb::tuple key, std::vector<uint32_t> fixed,
+                  nb::object reads, nb::object given, nb::object found) {
+                 new (self) GuardedVersion(std::move(key), std::move(fixed), std::move(reads),
+                                           tensors_of(given.ptr(), "a captured function"),
+                                           tensors_of(found.ptr(), "a captured function"));
                })
-          .def("finish", &Entry::finish, nb::arg(), nb::arg().none(), nb::arg().none(),
+          .def("finish", &GuardedVersion::finish, nb::arg(), nb::arg().none(), nb::arg().none(),
                nb::arg().none())
           .def("look", look)
           .def("__call__",
-               [](const Entry& self, nb::object inputs) {
+               [](const GuardedVersion& self, nb::object inputs) {
                  return nb::steal(self.call(tensors_of(inputs.ptr(), "a captured function")));
                })
-          .def("keep", &Entry::keep)
-          .def_prop_ro("key", &Entry::key)
-          .def_prop_ro("version", &Entry::version);
+          .def("keep", &GuardedVersion::keep)
+          .def_prop_ro("key", &GuardedVersion::key)
+          .def_prop_ro("version", &GuardedVersion::version);
   entry_type = reinterpret_cast<PyTypeObject*>(type.ptr());
   module.attr("RESULT_TENSOR") = nb::borrow(result_tensor());
 }

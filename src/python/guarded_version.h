@@ -1,5 +1,6 @@
-// An entry: one captured version of a Python function, with the guards of the calls that may run it
-// and the structure in which the function returned its results.
+// GuardedVersion: one captured version of a Python function, with the guards of the calls that may
+// run it and the structure in which the function returned its results: an entry of the list that a
+// compiled function has.
 #pragma once
 
 #include "compile/version.h"
@@ -8,13 +9,13 @@
 
 namespace fg::python {
 
-class Entry {
+class GuardedVersion {
  public:
   // Made before the capture. `key` is (structure, places of tensors, constant floats); `fixed` are
   // the places of those floats. `given` are the different tensors of the call, `found` those that
   // the function reads by itself.
-  Entry(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const Tensors& given,
-        const Tensors& found);
+  GuardedVersion(nb::tuple key, std::vector<uint32_t> fixed, nb::object reads, const Tensors& given,
+                 const Tensors& found);
   // Called after the capture. `result` has `result_tensor` in the place of each tensor. `after`,
   // unless None, is called with the rebuilt result and returns that of the caller. `state`, unless
   // None, is the BackwardState: the values that code of the user reads in the backward.
@@ -51,10 +52,10 @@ class Entry {
   bool single_ = false, long_ = false;
 };
 
-// The Entry in a Python object; null for any other object.
-Entry* entry_of(PyObject* object);
+// The GuardedVersion in a Python object; null for any other object.
+GuardedVersion* entry_of(PyObject* object);
 
-void add_entry(nb::module_& module);
+void add_guarded_version(nb::module_& module);
 void add_version_policy(nb::module_& module);
 
 }  // namespace fg::python
