@@ -54,12 +54,12 @@ using PostAccumulateHook = Callback<void(const Tensor& parameter)>;
 // Hooks by registration order; a hook may remove itself or others while it runs.
 template <class F>
 struct HookList {
-  struct Entry {
+  struct Registration {
     uint64_t id;
     int index;  // the output of the node; unused by node hooks
     F call;
   };
-  std::vector<Entry> entries;
+  std::vector<Registration> entries;
 };
 
 struct NodeHooks;

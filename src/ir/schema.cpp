@@ -7,8 +7,8 @@ namespace {
 struct SchemaSink {
   Schema& schema;
 
-  std::string_view part(Part p) const { return schema.text.substr(p.begin, p.size); }
-  void name(Part name, Part overload) {
+  std::string_view part(TextRange p) const { return schema.text.substr(p.begin, p.size); }
+  void name(TextRange name, TextRange overload) {
     schema.name = part(name);
     schema.overload = part(overload);
   }

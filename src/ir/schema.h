@@ -44,13 +44,13 @@ enum class Type : uint8_t {
 inline constexpr size_t kMaxArguments = 16, kMaxReturns = 5;
 
 // A range of the text.
-struct Part {
+struct TextRange {
   uint16_t begin = 0, size = 0;
 };
 struct ArgumentParts {
   Type type = Type::none;
   bool keyword_only = false;
-  Part name, default_text, alias;
+  TextRange name, default_text, alias;
 };
 
 // Reads a schema and hands its parts to a sink: an Outline at compile time, a Schema at run time.
@@ -61,8 +61,8 @@ class SchemaParser {
       : text_(text.data()), end_(text.size()), sink_(sink) {}
 
   constexpr void parse() {
-    Part name = word();
-    sink_.name(name, eat('.') ? word() : Part{});
+    TextRange name = word();
+    sink_.name(name, eat('.') ? word() : TextRange{});
     expect('(');
     parse_arguments();
     expect('-');
@@ -112,7 +112,7 @@ class SchemaParser {
     if (eat('?')) argument.type = optional_of(argument.type);
   }
   // The first letters tell: Tensor Scalar Dim DType Generator int float bool str.
-  constexpr Type base_type(Part word) const {
+  constexpr Type base_type(TextRange word) const {
     switch (text_[word.begin]) {
       case 'T':
         return Type::tensor;
@@ -152,7 +152,7 @@ class SchemaParser {
     }
   }
   // A default: up to the comma or closing parenthesis outside brackets and quotes.
-  constexpr Part default_value() {
+  constexpr TextRange default_value() {
     size_t begin = at_;
     int depth = 0;
     bool quoted = false;
@@ -166,13 +166,13 @@ class SchemaParser {
     }
     return {static_cast<uint16_t>(begin), static_cast<uint16_t>(at_ - begin)};
   }
-  constexpr Part word() {
+  constexpr TextRange word() {
     skip_spaces();
     // Small steps on purpose: the compiler spends most of its time in this loop. Nearly every
     // letter is a small one, and the text ends with a zero.
     size_t at = at_;
     while (text_[at] >= '_' || is_letter(text_[at])) at++;
-    Part part{static_cast<uint16_t>(at_), static_cast<uint16_t>(at - at_)};
+    TextRange part{static_cast<uint16_t>(at_), static_cast<uint16_t>(at - at_)};
     at_ = at;
     return part;
   }
@@ -202,11 +202,11 @@ class SchemaParser {
 struct Outline {
   Type arguments[kMaxArguments]{};
   Type returns[kMaxReturns]{};
-  Part defaults[kMaxArguments]{};
+  TextRange defaults[kMaxArguments]{};
   uint8_t argument_count = 0, return_count = 0, required = 0;  // required: before any default
 
   constexpr explicit Outline(std::string_view text) { SchemaParser(text, *this).parse(); }
-  constexpr void name(Part, Part) {}
+  constexpr void name(TextRange, TextRange) {}
   constexpr void argument(const ArgumentParts& parts) {
     if (parts.default_text.size == 0) required = argument_count + 1;
     defaults[argument_count] = parts.default_text;

@@ -190,7 +190,7 @@ using StoredAt = typename TypeOf<Sig::outline.arguments[I]>::Stored;
 // The default of argument I of a schema; numbers are read at compile time.
 template <class Sig, size_t I>
 StoredAt<Sig, I> default_at() {
-  constexpr Part part = Sig::outline.defaults[I];
+  constexpr TextRange part = Sig::outline.defaults[I];
   constexpr std::string_view text(Sig::text.data() + part.begin, part.size);
   constexpr Type type = type_at<Sig, I>;
   if constexpr (is_equal(text, "None") || is_equal(text, "[]")) {
