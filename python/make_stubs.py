@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
-"""Writes the stubs of the package for editors and type checkers: __init__.pyi and
-nn/functional.pyi.
+"""Writes the stubs of the package for editors and type checkers.
 
     make_stubs.py OUTPUT [MODULE]
 
-OUTPUT is the __init__.pyi to write; nn/functional.pyi goes to its place beside it. MODULE is the
-native module when it does not lie in the package. Functions and methods come from the table of
-functions, what only Python knows from stubs/written.pyi; the other submodules have stubs of their
-own.
+OUTPUT is the __init__.pyi to write; those of submodules go to their places beside it. MODULE is
+the native module when it does not lie in the package. Functions and methods come from the table of
+functions, optimisers from theirs, what only Python knows from stubs/written.pyi; the other
+submodules have stubs of their own.
 """
 
 import ast
@@ -16,7 +15,7 @@ import inspect
 import sys
 from pathlib import Path
 
-from stubs import python_functions
+from stubs import optimizers, python_functions
 from stubs.schema import read_table
 from stubs.signatures import TableSignatures
 
@@ -168,6 +167,20 @@ class Stubs:
         return HEADER.format(title=first_sentence(functional)) + ast.unparse(tree) + "\n"
 
 
+    def all(self):
+        """The texts of the stubs by their paths below the package."""
+        late = importlib.import_module("foregrad._optimizers")
+        settings = importlib.import_module("foregrad.compiler._step_settings")
+        rows = late.table()
+        return {
+            "__init__.pyi": self.package_stub(),
+            "nn/functional.pyi": self.functional_stub(),
+            "optim/__init__.pyi": optimizers.optim_stub(
+                first_sentence(self.package.optim), rows, late.MODES),
+            "compiler/_step_settings.pyi": optimizers.settings_stub(
+                first_sentence(settings), rows)}
+
+
 def first_sentence(owner):
     return (inspect.getdoc(owner) or "").split("\n\n")[0].replace("\n", " ")
 
@@ -202,9 +215,10 @@ def main():
         sys.exit(__doc__)
     output = Path(sys.argv[1])
     stubs = Stubs(import_package(sys.argv[2] if len(sys.argv) == 3 else None))
-    (output.parent / "nn").mkdir(parents=True, exist_ok=True)
-    output.write_text(stubs.package_stub())
-    (output.parent / "nn" / "functional.pyi").write_text(stubs.functional_stub())
+    for name, text in stubs.all().items():
+        path = output.parent / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
 
 
 if __name__ == "__main__":

@@ -23,7 +23,6 @@
 #include "base/version.h"
 #include "cache/cache.h"
 #include "compile/compile.h"
-#include "compile/step.h"
 #include "nn/containers.h"
 #include "nn/init.h"
 #include "nn/layers.h"
@@ -55,6 +54,7 @@
 #include "ops/reduce/scan.h"
 #include "ops/sort/sort.h"
 #include "ops/view/views.h"
+#include "optim/step.h"
 #include "tensor/allocator.h"
 #include "tensor/tensor.h"
 

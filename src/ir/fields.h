@@ -35,7 +35,7 @@ constexpr size_t field_count = detail::count_fields<T>();
 template <class T>
 constexpr auto fields(T& value) {
   constexpr size_t count = field_count<std::remove_const_t<T>>;
-  static_assert(count <= 8, "give fields() one more case");
+  static_assert(count <= 10, "give fields() one more case");
   if constexpr (count == 0) {
     return std::tie();
   } else if constexpr (count == 1) {
@@ -59,9 +59,15 @@ constexpr auto fields(T& value) {
   } else if constexpr (count == 7) {
     auto& [a, b, c, d, e, f, g] = value;
     return std::tie(a, b, c, d, e, f, g);
-  } else {
+  } else if constexpr (count == 8) {
     auto& [a, b, c, d, e, f, g, h] = value;
     return std::tie(a, b, c, d, e, f, g, h);
+  } else if constexpr (count == 9) {
+    auto& [a, b, c, d, e, f, g, h, i] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j] = value;
+    return std::tie(a, b, c, d, e, f, g, h, i, j);
   }
 }
 

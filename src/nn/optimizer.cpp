@@ -52,9 +52,7 @@ Tensor Optimizer::step(const Callback<Tensor()>& closure) {
   return loss;
 }
 
-double Optimizer::lr() const {
-  return std::visit([](const auto& known) { return known.lr; }, state_.groups()[0].optimizer);
-}
+double Optimizer::lr() const { return lr_of(state_.groups()[0].optimizer); }
 
 OrderedDict<Tensor> Optimizer::state_dict() const {
   OrderedDict<Tensor> result;

@@ -9,8 +9,8 @@
 #pragma once
 
 #include "base/callback.h"
-#include "compile/step.h"
 #include "nn/ordered_dict.h"
+#include "optim/step.h"
 
 namespace fg::optim {
 
@@ -41,25 +41,14 @@ class Optimizer {
   mutable compiler::StepState state_;
 };
 
-class AdamW : public Optimizer {
+// The optimiser of these settings: optim::SGD is EagerOptimizer<fg::SGD> (optim/optimizers.h).
+template <class Settings>
+class EagerOptimizer : public Optimizer {
  public:
-  explicit AdamW(Tensors parameters, const fg::AdamW& settings = {})
-      : Optimizer({{std::move(parameters), settings}}, "AdamW") {}
-  explicit AdamW(std::vector<ParameterGroup> groups) : Optimizer(std::move(groups), "AdamW") {}
-};
-
-class Adam : public Optimizer {
- public:
-  explicit Adam(Tensors parameters, const fg::Adam& settings = {})
-      : Optimizer({{std::move(parameters), settings}}, "Adam") {}
-  explicit Adam(std::vector<ParameterGroup> groups) : Optimizer(std::move(groups), "Adam") {}
-};
-
-class SGD : public Optimizer {
- public:
-  explicit SGD(Tensors parameters, const fg::SGD& settings = {})
-      : Optimizer({{std::move(parameters), settings}}, "SGD") {}
-  explicit SGD(std::vector<ParameterGroup> groups) : Optimizer(std::move(groups), "SGD") {}
+  explicit EagerOptimizer(Tensors parameters, const Settings& settings = {})
+      : Optimizer({{std::move(parameters), settings}}, name(Settings{})) {}
+  explicit EagerOptimizer(std::vector<ParameterGroup> groups)
+      : Optimizer(std::move(groups), name(Settings{})) {}
 };
 
 // The rate of a step: up in a straight line for `warmup` steps, then down along a cosine until

@@ -8,6 +8,7 @@ namespace fg::python {
 void install_hooks();  // interrupts, warnings
 void add_autograd(nb::module_& module);
 void add_capture(nb::module_& module);
+void add_optimizers(nb::module_& module);
 void add_step(nb::module_& module);
 void add_nn(nb::module_& module);
 void add_compiled(nb::module_& module);

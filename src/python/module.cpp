@@ -30,6 +30,7 @@ NB_MODULE(_C, module) {
   add_data(module);
   add_autograd(module);
   add_capture(module);
+  add_optimizers(module);
   add_step(module);
   add_nn(module);
   add_compiled(module);

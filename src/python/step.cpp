@@ -1,10 +1,8 @@
 // Bindings of the parts of fg::compile_step, from which Python's compile_step is made.
-#include "compile/step.h"
+#include "optim/step.h"
 
-#include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "python/arguments.h"
@@ -62,7 +60,7 @@ Rules rules_of(const nb::list& given) {
 }
 
 void make_state(StepState* self, const std::vector<nb::object>& groups,
-                const std::vector<Optimizer>& optimizers) {
+                const std::vector<OptimizerSettings>& optimizers) {
   std::vector<ParameterGroup> all;
   for (size_t i = 0; i < groups.size(); i++) {
     all.push_back({tensors_of(groups[i].ptr(), "compile_step"), optimizers.at(i)});
@@ -70,7 +68,7 @@ void make_state(StepState* self, const std::vector<nb::object>& groups,
   new (self) StepState(std::move(all));
 }
 
-void set_optimizers(StepState& self, const std::vector<Optimizer>& optimizers) {
+void set_optimizers(StepState& self, const std::vector<OptimizerSettings>& optimizers) {
   for (size_t i = 0; i < self.groups().size(); i++) {
     self.groups()[i].optimizer = optimizers.at(i);
   }
@@ -114,36 +112,6 @@ void load_state(StepState& self, size_t parameter, const nb::dict& state) {
 }  // namespace
 
 void add_step(nb::module_& module) {
-  nb::class_<AdamW>(module, "AdamW")
-      .def(
-          "__init__",
-          [](AdamW* self, double lr, std::array<double, 2> betas, double eps, double weight_decay,
-             bool amsgrad, bool maximize) {
-            new (self) AdamW{lr, betas, eps, weight_decay, amsgrad, maximize};
-            optim::check(*self);
-          },
-          nb::arg("lr"), nb::arg("betas"), nb::arg("eps"), nb::arg("weight_decay"),
-          nb::arg("amsgrad"), nb::arg("maximize"));
-  nb::class_<Adam>(module, "Adam")
-      .def(
-          "__init__",
-          [](Adam* self, double lr, std::array<double, 2> betas, double eps, double weight_decay,
-             bool amsgrad, bool maximize) {
-            new (self) Adam{lr, betas, eps, weight_decay, amsgrad, maximize};
-            optim::check(*self);
-          },
-          nb::arg("lr"), nb::arg("betas"), nb::arg("eps"), nb::arg("weight_decay"),
-          nb::arg("amsgrad"), nb::arg("maximize"));
-  nb::class_<SGD>(module, "SGD")
-      .def(
-          "__init__",
-          [](SGD* self, double lr, double momentum, double dampening, double weight_decay,
-             bool nesterov, bool maximize) {
-            new (self) SGD{lr, momentum, dampening, weight_decay, nesterov, maximize};
-            optim::check(*self);
-          },
-          nb::arg("lr"), nb::arg("momentum"), nb::arg("dampening"), nb::arg("weight_decay"),
-          nb::arg("nesterov"), nb::arg("maximize"));
   nb::class_<StepState>(module, "StepState")
       .def("__init__", make_state, nb::arg("groups"), nb::arg("optimizers"))
       .def("set_optimizers", set_optimizers)

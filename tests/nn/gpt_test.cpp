@@ -108,8 +108,8 @@ INSTANTIATE_TEST_SUITE_P(WithAndWithoutDropout, GptTest, testing::Values(0.0, 0.
 
 // Large parameters are updated block by block.
 TEST(Optimizer, BlocksHaveTheBitsOfTheWhole) {
-  for (const fg::Optimizer& settings :
-       {fg::Optimizer(AdamW{.amsgrad = true}), fg::Optimizer(SGD{.momentum = 0.9})}) {
+  for (const fg::OptimizerSettings& settings : {fg::OptimizerSettings(AdamW{.amsgrad = true}),
+                                                fg::OptimizerSettings(SGD{.momentum = 0.9})}) {
     manual_seed(1);
     Tensor whole = randn({300, 251}), blocks = whole.clone(), gradient = randn({300, 251});
     Tensors states[2];

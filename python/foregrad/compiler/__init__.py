@@ -31,11 +31,14 @@ from foregrad.compiler._aot import (  # noqa: F401
     min_cut_rematerialization_partition,
     nop,
 )
-from foregrad.compiler._step import SGD, Adam, AdamW, CompiledStep, compile_step  # noqa: F401
+from foregrad.compiler._step import CompiledStep, compile_step  # noqa: F401
+from foregrad.compiler._step_settings import SETTINGS as _SETTINGS
+
+globals().update(_SETTINGS)
 
 __all__ = ["CacheError", "CaptureError", "Compiled", "cache", "compile", "config", "counters",
            "reset", "aot_function", "aot_module",
            "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
            "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
-           "SGD", "Adam", "AdamW", "CompiledStep", "compile_step", "cache_key", "cache_stats",
+           *_SETTINGS, "CompiledStep", "compile_step", "cache_key", "cache_stats",
            "fresh_cache_artifacts", "load_cache_artifacts", "save_cache_artifacts"]

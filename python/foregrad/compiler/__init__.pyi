@@ -7,16 +7,11 @@ from typing import Any, Generic, ParamSpec, Protocol, TypeVar, overload
 
 from foregrad import Tensor
 from foregrad.compiler import cache as cache
+from foregrad.compiler._step_settings import *
+from foregrad.compiler._step_settings import Settings
 
 _P = ParamSpec("_P")
 _R = TypeVar("_R")
-
-__all__ = ["CacheError", "CaptureError", "Compiled", "cache", "compile", "config", "counters",
-           "reset", "aot_function", "aot_module",
-           "aot_module_simplified", "compiled_function", "compiled_module", "default_partition",
-           "make_boxed_compiler", "make_boxed_func", "min_cut_rematerialization_partition", "nop",
-           "SGD", "Adam", "AdamW", "CompiledStep", "compile_step", "cache_key", "cache_stats",
-           "fresh_cache_artifacts", "load_cache_artifacts", "save_cache_artifacts"]
 
 class CaptureError(RuntimeError): ...
 class CacheError(RuntimeError): ...
@@ -99,36 +94,6 @@ def aot_module_simplified(mod: Any, args: Any, fw_compiler: _Compiler,
 compiled_function = aot_function
 compiled_module = aot_module
 
-class AdamW:
-    lr: float
-    betas: tuple[float, float]
-    eps: float
-    weight_decay: float
-    amsgrad: bool
-    maximize: bool
-    def __init__(self, lr: float = ..., betas: tuple[float, float] = ..., eps: float = ...,
-                 weight_decay: float = ..., amsgrad: bool = ..., maximize: bool = ...) -> None: ...
-
-class Adam:
-    lr: float
-    betas: tuple[float, float]
-    eps: float
-    weight_decay: float
-    amsgrad: bool
-    maximize: bool
-    def __init__(self, lr: float = ..., betas: tuple[float, float] = ..., eps: float = ...,
-                 weight_decay: float = ..., amsgrad: bool = ..., maximize: bool = ...) -> None: ...
-
-class SGD:
-    lr: float
-    momentum: float
-    dampening: float
-    weight_decay: float
-    nesterov: bool
-    maximize: bool
-    def __init__(self, lr: float = ..., momentum: float = ..., dampening: float = ...,
-                 weight_decay: float = ..., nesterov: bool = ..., maximize: bool = ...) -> None: ...
-
 class _HasParameters(Protocol):
     def parameters(self) -> Iterable[Tensor]: ...
 
@@ -148,7 +113,7 @@ class CompiledStep(_Explained):
 def compile_step(loss_fn: Callable[..., Any],
                  params: Iterable[Tensor] | Iterable[tuple[str, Tensor]] | Mapping[str, Tensor]
                  | Iterable[dict[str, Any]] | _HasParameters,
-                 optimizer: AdamW | Adam | SGD, *, clip_norm: float | None = None,
+                 optimizer: Settings, *, clip_norm: float | None = None,
                  clip_value: float | None = None, error_if_nonfinite: bool = False,
                  fullgraph: bool = False, backend: Any = None,
                  disable: bool = False) -> CompiledStep: ...

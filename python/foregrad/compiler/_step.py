@@ -3,61 +3,11 @@
 import functools
 
 from foregrad import _C
-from foregrad._settings import native_settings
 from foregrad.compiler._compile import _name, compile
 from foregrad.compiler._step_groups import as_groups
+from foregrad.compiler._step_settings import SETTINGS
 
 Tensor = _C.Tensor
-
-
-class _Settings:
-    """Named numbers, checked by the library. No dataclass: loading that module takes longer than a
-    warm start."""
-
-    def __init__(self, **settings):
-        vars(self).update(settings)
-        _native(type(self), settings)
-
-    def __repr__(self):
-        settings = ", ".join(f"{name}={value!r}" for name, value in vars(self).items())
-        return f"{type(self).__name__}({settings})"
-
-    def __eq__(self, other):
-        return vars(self) == vars(other) if type(self) is type(other) else NotImplemented
-
-    __hash__ = None  # they may be changed
-
-
-class AdamW(_Settings):
-    """The settings of torch.optim.AdamW."""
-
-    def __init__(self, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2, amsgrad=False,
-                 maximize=False):
-        super().__init__(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
-                         maximize=maximize)
-
-
-class Adam(_Settings):
-    """The settings of torch.optim.Adam."""
-
-    def __init__(self, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=0.0, amsgrad=False,
-                 maximize=False):
-        super().__init__(lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, amsgrad=amsgrad,
-                         maximize=maximize)
-
-
-class SGD(_Settings):
-    """The settings of torch.optim.SGD."""
-
-    def __init__(self, lr=1e-3, momentum=0.0, dampening=0.0, weight_decay=0.0, nesterov=False,
-                 maximize=False):
-        super().__init__(lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay,
-                         nesterov=nesterov, maximize=maximize)
-
-
-def _native(kind, settings):
-    """The library's own settings, which it checks."""
-    return native_settings(kind.__name__, settings)
 
 
 def _detached(leaf):
@@ -84,10 +34,10 @@ class CompiledStep:
 
     def __init__(self, loss_fn, params, optimizer, clip_norm, clip_value, error_if_nonfinite,
                  options):
-        if type(optimizer) not in (AdamW, Adam, SGD):
-            raise TypeError("compile_step: expected an optimizer AdamW(...), Adam(...) or "
-                            "SGD(...) of foregrad.compiler, got "
-                            f"{type(optimizer).__name__}")
+        if type(optimizer) not in SETTINGS.values():
+            *some, last = (f"{name}(...)" for name in SETTINGS)
+            raise TypeError(f"compile_step: expected an optimizer {', '.join(some)} or {last} of "
+                            f"foregrad.compiler, got {type(optimizer).__name__}")
         if not callable(loss_fn):
             raise TypeError(f"compile_step: expected a loss function, got {type(loss_fn).__name__}")
         self.clip_norm, self.clip_value = clip_norm, clip_value
@@ -133,7 +83,7 @@ class CompiledStep:
         return self._run
 
     def _optimizers(self):
-        return [_native(self._kind, {name: group[name] for name in self._settings})
+        return [self._kind._native({name: group[name] for name in self._settings})
                 for group in self.param_groups]
 
     @property
@@ -143,7 +93,7 @@ class CompiledStep:
 
     @lr.setter
     def lr(self, lr):
-        _native(self._kind, {**{name: self.param_groups[0][name] for name in self._settings},
+        self._kind._native({**{name: self.param_groups[0][name] for name in self._settings},
                              "lr": lr})
         for group in self.param_groups:
             group["lr"] = lr
@@ -181,7 +131,7 @@ class CompiledStep:
         settings = [{name: group[name] for name in self._settings if name in group}
                     for group in saved]
         for group, loaded in zip(self.param_groups, settings):
-            _native(self._kind, {**{name: group[name] for name in self._settings}, **loaded})
+            self._kind._native({**{name: group[name] for name in self._settings}, **loaded})
         for group, loaded in zip(self.param_groups, settings):
             group.update(loaded)
         numbers = [number for group in saved for number in group["params"]]

@@ -5,8 +5,6 @@ import functools
 from collections import OrderedDict, defaultdict
 
 from foregrad import _C
-from foregrad._settings import native_settings
-from foregrad.autograd._modes import enable_grad
 from foregrad.nn.modules._global_hooks import register_in
 from foregrad.nn.modules._members import typename
 from foregrad.nn.modules.module import zero_gradient
@@ -153,40 +151,3 @@ def _with_hooks(step):
 
     run._has_hooks = True
     return run
-
-
-class NativeOptimizer(Optimizer):
-    """An optimiser whose formula the library has: one native call updates a whole group."""
-
-    _settings = ()  # the name of the native class, and the settings of a group that it takes
-
-    def _native(self, group):
-        kind, names = self._settings
-        return native_settings(kind, {name: group[name] for name in names})
-
-    def add_param_group(self, param_group):
-        if isinstance(param_group, dict):
-            self._native({**self.defaults, **param_group})  # refuses wrong settings
-        super().add_param_group(param_group)
-
-    def step(self, closure=None):
-        """Updates the parameters that have a gradient; closure() computes the loss anew."""
-        loss = None
-        if closure is not None:
-            with enable_grad():
-                loss = closure()
-        for group in self.param_groups:
-            params = [p for p in group["params"] if p.grad is not None]
-            if params:
-                self._update(group, params)
-        return loss
-
-    def _update(self, group, params):
-        _C.optimizer_update(self._native(group), params, [self.state[p] for p in params])
-
-
-def refuse_modes(kind, **modes):
-    """Modes of PyTorch's implementations that do not exist here."""
-    for name, value in modes.items():
-        if value:
-            raise NotImplementedError(f"{kind}: {name}=True is not here; leave it out")

@@ -15,6 +15,13 @@ OPTIMIZERS = {
     "adamw": ("AdamW", {}), "adamw decay": ("AdamW", dict(weight_decay=0.3, eps=1e-3)),
     "adamw amsgrad": ("AdamW", dict(amsgrad=True)), "adamw maximize": ("AdamW",
                                                                        dict(maximize=True)),
+    "rmsprop": ("RMSprop", {}), "rmsprop decay": ("RMSprop", dict(weight_decay=0.1, alpha=0.9)),
+    "rmsprop momentum": ("RMSprop", dict(momentum=0.9, eps=1e-4)),
+    "rmsprop centered": ("RMSprop", dict(centered=True, maximize=True)),
+    "rmsprop all": ("RMSprop", dict(centered=True, momentum=0.5, weight_decay=0.01)),
+    "adagrad": ("Adagrad", {}), "adagrad decay": ("Adagrad", dict(lr_decay=0.1, weight_decay=0.1)),
+    "adagrad start": ("Adagrad", dict(initial_accumulator_value=0.5, eps=1e-3)),
+    "adagrad maximize": ("Adagrad", dict(maximize=True)),
 }
 CLIPS = {"": None, " norm": ("clip_grad_norm_", 0.05, {}),
          " norm inf": ("clip_grad_norm_", 0.05, {"norm_type": float("inf")}),

@@ -8,7 +8,7 @@ import weakref
 
 import foregrad as fg
 import pytest
-from foregrad.compiler import SGD, Adam, AdamW, compile_step, counters
+from foregrad.compiler import SGD, Adagrad, Adam, AdamW, RMSprop, compile_step, counters
 
 RATES = [0.1 / (i + 1) for i in range(12)]
 
@@ -47,7 +47,9 @@ def versions_of(step):
 SETTINGS = [AdamW(), AdamW(betas=(0.8, 0.9), eps=1e-3, weight_decay=0.3), AdamW(amsgrad=True),
             AdamW(maximize=True), Adam(), Adam(weight_decay=0.1), SGD(),
             SGD(momentum=0.9), SGD(weight_decay=0.1, maximize=True),
-            SGD(momentum=0.9, dampening=0.3, weight_decay=0.1), SGD(momentum=0.9, nesterov=True)]
+            SGD(momentum=0.9, dampening=0.3, weight_decay=0.1), SGD(momentum=0.9, nesterov=True),
+            RMSprop(weight_decay=0.1), RMSprop(momentum=0.9, centered=True),
+            Adagrad(lr_decay=0.1, initial_accumulator_value=0.1)]
 
 
 @pytest.mark.parametrize("dtype", [fg.float32, fg.float64, fg.bfloat16], ids=str)
@@ -334,7 +336,8 @@ W = filled(3).requires_grad_()
     (lambda: compile_step(W.sum, [{"lr": 1}], SGD()), TypeError, "a dictionary with 'params'"),
     (lambda: compile_step(W.sum, [{"params": [W], "rate": 1}], SGD()), ValueError, "['rate']"),
     (lambda: compile_step(W.sum, [{"params": [W], "lr": -1}], SGD()), ValueError, "rate: -1"),
-    (lambda: compile_step(W.sum, [W], 1e-3), TypeError, "AdamW(...), Adam(...) or SGD("),
+    (lambda: compile_step(W.sum, [W], 1e-3), TypeError,
+     "Adagrad(...), Adam(...), AdamW(...), RMSprop(...) or SGD(...) of foregrad.compiler, got flo"),
     (lambda: compile_step(3, [W], SGD()), TypeError, "expected a loss function, got int"),
     (lambda: compile_step(W.sum, [W], SGD(), clip_norm=1, clip_value=1)(), ValueError,
      "got both clip_norm and clip_value"),

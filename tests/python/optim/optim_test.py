@@ -1,6 +1,7 @@
 """foregrad.optim: PyTorch's groups, states and schedules; formulas are those of compile_step."""
 
 import copy
+import inspect
 import io
 import math
 import pickle
@@ -63,9 +64,10 @@ def through_a_file(state):
 @pytest.mark.parametrize("again", [copy.deepcopy, through_a_file,
                                    lambda s: pickle.loads(pickle.dumps(s))],
                          ids=["copy", "file", "pickle"])
-@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW"])
+@pytest.mark.parametrize("kind", ["SGD", "Adam", "AdamW", "RMSprop", "Adagrad"])
 def test_a_state_that_is_loaded_goes_on_with_the_same_bits(kind, again):
-    settings = {"momentum": 0.9} if kind == "SGD" else {"amsgrad": True}
+    settings = {"SGD": {"momentum": 0.9}, "RMSprop": {"momentum": 0.9, "centered": True},
+                "Adagrad": {"lr_decay": 0.1}}.get(kind, {"amsgrad": True})
     p = parameter(1.0, 2.0)
     first = getattr(optim, kind)([p], lr=0.1, **settings)
     train(p, first, 3)
@@ -164,3 +166,101 @@ def test_optimisers_leave_nothing_behind(stays_level):
         train(p, optim.AdamW([p]), 2)
 
     stays_level(use)
+
+
+def slow_rmsprop(p, settings):
+    """PyTorch's RMSprop of one number, written out; gradient in, parameter out."""
+    alpha, momentum = settings.get("alpha", 0.99), settings.get("momentum", 0)
+    square = mean = buffer = 0.0
+    while True:
+        gradient = (yield p) + settings.get("weight_decay", 0) * p
+        square = alpha * square + (1 - alpha) * gradient * gradient
+        mean = alpha * mean + (1 - alpha) * gradient
+        spread = square - mean * mean if settings.get("centered") else square
+        buffer = momentum * buffer + gradient / (math.sqrt(spread) + settings.get("eps", 1e-8))
+        p -= settings.get("lr", 0.01) * buffer
+
+
+def slow_adagrad(p, settings):
+    """PyTorch's Adagrad of one number, written out."""
+    total, step = settings.get("initial_accumulator_value", 0.0), 0
+    while True:
+        gradient = (yield p) + settings.get("weight_decay", 0) * p
+        total += gradient * gradient
+        rate = settings.get("lr", 0.01) / (1 + step * settings.get("lr_decay", 0))
+        p -= rate * gradient / (math.sqrt(total) + settings.get("eps", 1e-10))
+        step += 1
+
+
+@pytest.mark.parametrize("kind, slow, settings", [
+    ("RMSprop", slow_rmsprop, {}), ("RMSprop", slow_rmsprop, {"momentum": 0.9, "centered": True}),
+    ("RMSprop", slow_rmsprop, {"lr": 0.1, "alpha": 0.8, "eps": 1e-3, "weight_decay": 0.2}),
+    ("Adagrad", slow_adagrad, {}), ("Adagrad", slow_adagrad, {"lr_decay": 0.5, "lr": 0.1}),
+    ("Adagrad", slow_adagrad, {"initial_accumulator_value": 0.3, "weight_decay": 0.1, "eps": 0.01}),
+], ids=str)
+def test_formulas_are_those_of_pytorch(kind, slow, settings):
+    p = parameter(1.0, -2.0)
+    optimizer = getattr(optim, kind)([p], **settings)
+    slow_ones = [slow(1.0, settings), slow(-2.0, settings)]
+    values = [next(one) for one in slow_ones]
+    for _ in range(8):
+        train(p, optimizer, 1)
+        values = [one.send(2 * value) for one, value in zip(slow_ones, values)]
+        assert p.tolist() == pytest.approx(values, rel=1e-12)
+
+
+def test_constructors_are_those_of_pytorch():
+    shown = {kind: str(inspect.signature(getattr(optim, kind))) for kind in ("RMSprop", "Adagrad")}
+    assert shown == {
+        "RMSprop": "(params, lr=0.01, alpha=0.99, eps=1e-08, weight_decay=0, momentum=0, "
+                   "centered=False, capturable=False, foreach=None, maximize=False, "
+                   "differentiable=False)",
+        "Adagrad": "(params, lr=0.01, lr_decay=0, weight_decay=0, initial_accumulator_value=0, "
+                   "eps=1e-10, foreach=None, *, maximize=False, differentiable=False, fused=None)"}
+    with pytest.raises(TypeError, match=r"SGD.__init__\(\) got an unexpected keyword .*'alpha'"):
+        optim.SGD([parameter(1.0)], alpha=1)
+
+
+def test_every_optimiser_of_the_table_is_a_class_with_documentation():
+    rows = fg._C.optimizers()
+    assert {row["name"] for row in rows} == set(optim.__all__) - {"Optimizer", "lr_scheduler"}
+    for row in rows:
+        kind = getattr(optim, row["name"])
+        assert kind.__doc__.startswith(row["documentation"])
+        settings = getattr(fg.compiler, row["name"])()
+        for name, default, text in row["settings"]:
+            assert f"    {name}: {text}\n" in kind.__doc__
+            assert getattr(settings, name) == default
+            if name in inspect.signature(kind).parameters:
+                assert inspect.signature(kind).parameters[name].default == default
+        with pytest.raises(ValueError, match=f"{row['name']}: Invalid learning rate: -1"):
+            kind([parameter(1.0)], lr=-1)
+
+
+def test_adagrad_has_its_state_before_the_first_step():
+    p = parameter(1.0, 2.0)
+    state = optim.Adagrad([p], initial_accumulator_value=0.5).state_dict()["state"]
+    assert list(state[0]) == ["step", "sum"]
+    assert state[0]["step"].item() == 0 and state[0]["sum"].tolist() == [0.5, 0.5]
+
+
+def test_rmsprop_keeps_what_its_settings_ask_for():
+    p = parameter(1.0)
+    optimizer = optim.RMSprop([p], momentum=0.9, centered=True)
+    train(p, optimizer, 1)
+    assert list(optimizer.state[p]) == ["step", "square_avg", "momentum_buffer", "grad_avg"]
+
+
+def test_a_wrong_setting_is_told_with_what_was_expected():
+    with pytest.raises(TypeError, match="RMSprop: expected numbers and bools, got {'lr': 'fast'"):
+        optim.RMSprop([parameter(1.0)], lr="fast")
+    with pytest.raises(ValueError, match="RMSprop: Invalid alpha value: -1"):
+        optim.RMSprop([parameter(1.0)], alpha=-1)
+
+
+def test_adamw_is_an_adam_that_stays_decoupled():
+    p = parameter(1.0)
+    adamw, adam = optim.AdamW([p]), optim.Adam([p])
+    assert isinstance(adamw, optim.Adam)
+    adamw.load_state_dict(adam.state_dict())
+    assert adamw.param_groups[0]["decoupled_weight_decay"] is True

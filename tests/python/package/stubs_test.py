@@ -96,9 +96,11 @@ WRONG_LINES = {
     'fg.ones(2).backward(create_graph=1.5)': "arg-type",
     'fg.nn.functional.relu(x=1)': "call-arg",
     'fg.ones(2).grad.sum()': "union-attr",
-    'fg.optim.RMSprop': "attr-defined",
+    'fg.optim.LBFGS': "attr-defined",
     'fg.nn.Linear("2", 3)': "arg-type",
     'fg.optim.AdamW(3)': "arg-type",
+    'fg.optim.RMSprop([fg.ones(2)], alpha="much")': "arg-type",
+    'fg.compiler.Adagrad(alpha=1)': "call-arg",
     'fg.nn.Linear(2, 3, out=1)': "call-arg",
     'fg.sum(fg.ones(2), keep=True)': "call-overload",
 }

@@ -29,7 +29,7 @@ Tensor target(int i) { return leaf({4, 3}, -0.2 * i).detach() * 4; }
 // The same step by hand, with the same formulas.
 class ByHand {
  public:
-  ByHand(Model model, Optimizer optimizer, StepOptions options = {})
+  ByHand(Model model, OptimizerSettings optimizer, StepOptions options = {})
       : model(std::move(model)), optimizer(optimizer), options_(std::move(options)) {
     for (const Tensor& p : this->model.parameters()) {
       state.emplace_back();
@@ -47,17 +47,14 @@ class ByHand {
     step++;
     for (size_t i = 0; i < p.size(); i++) {
       if (!gradients[i].defined()) continue;
-      if (auto* adamw = std::get_if<AdamW>(&optimizer))
-        optim::adamw_update(p[i], state[i], gradients[i], optim::numbers(*adamw, step));
-      else
-        optim::sgd_update(p[i], state[i], gradients[i],
-                          optim::numbers(std::get<SGD>(optimizer), step));
+      const optim::Update& update = optim::update_of(optim::name(optimizer));
+      update(p[i], state[i], gradients[i], optim::numbers(optimizer, step));
     }
     return loss.detach();
   }
 
   Model model;
-  Optimizer optimizer;
+  OptimizerSettings optimizer;
   std::vector<Tensors> state;
   Tensor norm;
   int64_t step = 0;
@@ -75,7 +72,7 @@ void expect_same_bits(const Tensors& a, const Tensors& b, int i) {
   for (size_t k = 0; k < a.size(); k++) EXPECT_TRUE(equal(a[k], b[k])) << k << " at step " << i;
 }
 
-void expect_as_by_hand(const Optimizer& optimizer, StepOptions options, int64_t versions) {
+void expect_as_by_hand(const OptimizerSettings& optimizer, StepOptions options, int64_t versions) {
   Model model, other;
   options.fullgraph = true;
   ByHand hand(other, optimizer, options);
@@ -173,7 +170,7 @@ TEST(CompileStep, GroupsHaveSettingsOfTheirOwn) {
     Tensor loss = adamw.model.loss(data(i), target(i));
     Tensor gradient = autograd::grad({loss}, {adamw.model.b1})[0];
     adamw(data(i), target(i));
-    optim::sgd_update(b1, {}, gradient, optim::numbers(SGD{.lr = 0.2}, i + 1));
+    optim::update_of("SGD")(b1, {}, gradient, optim::numbers(SGD{.lr = 0.2}, i + 1));
     step(data(i), target(i));
     expect_same_bits({model.w1, model.b1, model.w2}, {other.w1, b1, other.w2}, i);
   }
@@ -194,9 +191,14 @@ TEST(CompileStep, FrozenParametersAreLeftAloneUntilTheyAreNot) {
   EXPECT_EQ(step.state(model.w2)["step"].item().to_double(), 2);
 }
 
+TEST(CompileStep, RMSpropAndAdagradHaveTheBitsOfTheEagerStep) {
+  expect_as_by_hand(RMSprop{.weight_decay = 0.1, .momentum = 0.9, .centered = true}, {}, 1);
+  expect_as_by_hand(Adagrad{.lr_decay = 0.1}, {.clip_norm = 0.5}, 2);
+}
+
 TEST(CompileStep, StateThatIsLoadedGoesOnWhereItWas) {
-  for (const Optimizer& optimizer :
-       {Optimizer(AdamW{.lr = 0.1, .amsgrad = true}), Optimizer(SGD{.lr = 0.1, .momentum = 0.9})}) {
+  for (const OptimizerSettings& optimizer : {OptimizerSettings(AdamW{.lr = 0.1, .amsgrad = true}),
+                                             OptimizerSettings(SGD{.lr = 0.1, .momentum = 0.9})}) {
     Model model, other;
     auto first = compile_step(loss_of(model), model, optimizer, {.fullgraph = true});
     for (int i = 0; i < 3; i++) first(data(i), target(i));
@@ -230,7 +232,7 @@ TEST(CompileStep, WhatCannotBeCapturedRunsEagerly) {
     Tensor x = leaf({3}, i - 3).detach();
     step(x);
     Tensor gradient = autograd::grad({f(v)(x)}, {v})[0];
-    optim::adamw_update(v, state, gradient, optim::numbers(AdamW{}, i + 1));
+    optim::update_of("AdamW")(v, state, gradient, optim::numbers(AdamW{}, i + 1));
     EXPECT_TRUE(equal(w, v)) << i;
   }
   EXPECT_EQ(compiler::counters().eager - eager, 4);
@@ -268,7 +270,7 @@ TEST(CompileStep, ExplainsItselfAndCountsHowLongItTookToBeReady) {
 TEST(CompileStep, RefusesWhatPyTorchRefuses) {
   Tensor w = leaf({3}), frozen = leaf({3}).detach();
   auto f = [&](const Tensor& x) { return (w * x).sum(); };
-  auto made = [&](Optimizer optimizer) {
+  auto made = [&](OptimizerSettings optimizer) {
     return error_of([&] { compile_step(f, Tensors{w}, optimizer); });
   };
   EXPECT_HAS(made(AdamW{.lr = -0.5}), "AdamW: Invalid learning rate: -0.5; expected");

@@ -64,6 +64,9 @@ TEST(Optimizer, EagerStepsHaveTheBitsOfCompiledSteps) {
   expect_bits_of_compile_step<optim::AdamW>(made_mlp, sizes, AdamW{.amsgrad = true}, true);
   expect_bits_of_compile_step<optim::Adam>(made_mlp, sizes, Adam{.weight_decay = 0.1});
   expect_bits_of_compile_step<optim::SGD>(made_mlp, sizes, SGD{.momentum = 0.9, .nesterov = true});
+  expect_bits_of_compile_step<optim::RMSprop>(made_mlp, sizes, RMSprop{.momentum = 0.9}, true);
+  expect_bits_of_compile_step<optim::RMSprop>(made_mlp, sizes, RMSprop{.centered = true});
+  expect_bits_of_compile_step<optim::Adagrad>(made_mlp, sizes, Adagrad{.lr_decay = 0.1});
 }
 
 TEST(Optimizer, EagerStepsOfACnnHaveTheBitsOfCompiledSteps) {

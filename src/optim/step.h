@@ -12,13 +12,14 @@
 
 #include "autograd/autograd.h"
 #include "compile/compile.h"
-#include "compile/optimizer.h"
+#include "optim/clip.h"
+#include "optim/description.h"
 
 namespace fg {
 
 struct ParameterGroup {
   Tensors parameters;
-  Optimizer optimizer;
+  OptimizerSettings optimizer;
 };
 
 struct StepOptions {
@@ -71,7 +72,7 @@ class StepState {
   struct Slot {
     Tensor parameter;
     size_t group;
-    Tensors state{};
+    Named state{};
     int64_t steps = 0;
   };
   void prepare(Slot& slot) const;
@@ -136,7 +137,7 @@ class CompiledStep {
     return run_.cache_key(state_->next_rules(), clip_of(options), args...);
   }
 
-  double lr() const { return lr_of(state_->groups()[0].optimizer); }
+  double lr() const { return optim::lr_of(state_->groups()[0].optimizer); }
   void set_lr(double lr) { state_->set_lr(lr); }  // of all groups
   std::vector<ParameterGroup>& groups() { return state_->groups(); }
   const Tensor& grad_norm() const { return grad_norm_; }  // of the last call, before clipping
@@ -154,10 +155,6 @@ class CompiledStep {
   StepOptions options;  // limits may be changed at any time
 
  private:
-  static double lr_of(const Optimizer& optimizer) {
-    return std::visit([](const auto& known) { return known.lr; }, optimizer);
-  }
-
   std::shared_ptr<StepState> state_;
   CompiledFunction<StepBody<F>> run_;
   Tensor grad_norm_;
@@ -173,7 +170,7 @@ compiler::CompiledStep<std::decay_t<F>> compile_step(F&& loss, std::vector<Param
 
 // `parameters`: tensors, or an object with parameters().
 template <class F, class P>
-auto compile_step(F&& loss, const P& parameters, const Optimizer& optimizer,
+auto compile_step(F&& loss, const P& parameters, const OptimizerSettings& optimizer,
                   const StepOptions& options = {}) {
   Tensors tensors;
   if constexpr (compiler::HasParameters<P>)

@@ -1,4 +1,4 @@
-#include "compile/step.h"
+#include "optim/step.h"
 
 #include <algorithm>
 #include <set>
@@ -36,7 +36,7 @@ Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip) {
   if (max_norm) result.norm = optim::clip_norm(gradients, *max_norm, error_if_nonfinite);
   if (limit) optim::clip_value(gradients, *limit);
   for (const auto& [name, numbers, parameters, states] : rules) {
-    optim::Update update = optim::update_of(name);
+    const optim::Update& update = optim::update_of(name);
     for (size_t i = 0; i < parameters.size(); i++) {
       const Tensor& gradient = gradients[result.updated.size()];
       result.updated.push_back(gradient.defined());
@@ -88,18 +88,30 @@ void StepState::set_lr(double lr) {
 }
 
 void StepState::prepare(Slot& slot) const {
-  size_t wanted = optim::state_names(groups_[slot.group].optimizer).size();
-  if (slot.state.empty() && wanted > 0) slot.steps = 0;
-  while (slot.state.size() < wanted) slot.state.push_back(zeros_like(slot.parameter).detach());
+  const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
+  std::vector<std::string> names = optim::state_names(optimizer);
+  auto is_new = [&](const std::string& name) { return !slot.state.contains(name); };
+  bool begins = std::all_of(names.begin(), names.end(), is_new);
+  if (begins && !names.empty()) slot.steps = 0;
+  for (const std::string& name : names) {
+    if (is_new(name)) slot.state[name] = optim::first_state(optimizer, slot.parameter);
+  }
 }
 
-// Steps that have equal numbers count as one: of SGD only the first is special, if at all.
-static int64_t counted_steps(const Optimizer& optimizer, int64_t steps) {
-  if (optim::counts_steps(optimizer)) return steps;
-  return std::get<SGD>(optimizer).momentum == 0 ? 0 : std::min<int64_t>(steps, 1);
+// Steps that have equal numbers count as one.
+static int64_t counted_steps(const OptimizerSettings& optimizer, int64_t steps, bool has_state) {
+  switch (optim::description_of(optimizer).own_numbers) {
+    case optim::OwnNumbers::none:
+      return 0;
+    case optim::OwnNumbers::first:
+      return has_state ? std::min<int64_t>(steps, 1) : 0;
+    case optim::OwnNumbers::all:
+      break;
+  }
+  return steps;
 }
 
-static Rule empty_rule(const Optimizer& optimizer, int64_t step) {
+static Rule empty_rule(const OptimizerSettings& optimizer, int64_t step) {
   return {optim::name(optimizer), optim::numbers(optimizer, step), {}, {}};
 }
 
@@ -126,13 +138,16 @@ void StepState::check_trained() const {
 Rules StepState::next_rules() {
   prepare_call();
   Rules rules;
+  std::vector<std::vector<std::string>> names_of;  // state of each group
+  for (const auto& group : groups_) names_of.push_back(optim::state_names(group.optimizer));
   std::vector<std::vector<size_t>> members;
   std::map<std::pair<size_t, int64_t>, size_t> known;  // by group and how far it is
   for (size_t i = 0; i < slots_.size(); i++) {
     const Slot& slot = slots_[i];
     if (!slot.parameter.requires_grad()) continue;
-    const Optimizer& optimizer = groups_[slot.group].optimizer;
-    int64_t steps = counted_steps(optimizer, slot.steps);
+    const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
+    const std::vector<std::string>& names = names_of[slot.group];
+    int64_t steps = counted_steps(optimizer, slot.steps, !names.empty());
     auto [place, fresh] = known.try_emplace({slot.group, steps}, rules.size());
     if (fresh) {
       rules.push_back(empty_rule(optimizer, steps + 1));
@@ -140,8 +155,8 @@ Rules StepState::next_rules() {
     }
     auto& [name, numbers, parameters, states] = rules[place->second];
     parameters.push_back(slot.parameter);
-    auto used = static_cast<std::ptrdiff_t>(optim::state_names(optimizer).size());
-    states.emplace_back(slot.state.begin(), slot.state.begin() + used);
+    Tensors& state = states.emplace_back();
+    for (const std::string& name : names) state.push_back(slot.state.at(name));
     members[place->second].push_back(i);
   }
   order_.clear();
@@ -155,14 +170,14 @@ void StepState::advance(const std::vector<int>& updated) {
 
 StepState::Named StepState::state(size_t parameter) const {
   const Slot& slot = slots_.at(parameter);
-  const Optimizer& optimizer = groups_[slot.group].optimizer;
+  const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
   Named result;
   if (slot.steps == 0) return result;
-  std::vector<std::string> names = optim::state_names(optimizer);
-  for (size_t i = 0; i < std::min(names.size(), slot.state.size()); i++) {
-    result[names[i]] = slot.state[i];
+  for (const std::string& name : optim::state_names(optimizer)) {
+    auto found = slot.state.find(name);
+    if (found != slot.state.end()) result.insert(*found);
   }
-  if (optim::counts_steps(optimizer)) {
+  if (optim::description_of(optimizer).keeps_step) {
     result["step"] = full({}, static_cast<double>(slot.steps), kFloat32);
   }
   return result;
@@ -170,7 +185,7 @@ StepState::Named StepState::state(size_t parameter) const {
 
 void StepState::load(size_t parameter, const Named& state) {
   Slot& slot = slots_.at(parameter);
-  const Optimizer& optimizer = groups_[slot.group].optimizer;
+  const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
   if (state.empty()) {
     slot.state.clear();
     slot.steps = 0;
@@ -185,17 +200,16 @@ void StepState::load(size_t parameter, const Named& state) {
          name, parameter);
   };
   prepare(slot);
-  std::vector<std::string> names = optim::state_names(optimizer);
-  for (size_t i = 0; i < names.size(); i++) {
-    Tensor value = find(names[i]);
+  for (const std::string& name : optim::state_names(optimizer)) {
+    Tensor value = find(name);
     if (value.sizes() != slot.parameter.sizes()) {
-      fail(ErrorKind::value, "load_state: '{}' of parameter {} has sizes {}; expected {}", names[i],
+      fail(ErrorKind::value, "load_state: '{}' of parameter {} has sizes {}; expected {}", name,
            parameter, text(value.sizes()), text(slot.parameter.sizes()));
     }
-    slot.state[i].copy_(value.detach());
+    slot.state.at(name).copy_(value.detach());
   }
-  slot.steps =
-      optim::counts_steps(optimizer) ? static_cast<int64_t>(find("step").item().to_double()) : 1;
+  bool keeps_step = optim::description_of(optimizer).keeps_step;
+  slot.steps = keeps_step ? static_cast<int64_t>(find("step").item().to_double()) : 1;
 }
 
 size_t StepState::place_of(const Tensor& parameter) const {

@@ -1,0 +1,44 @@
+"""Stubs of the classes that the package makes from the table of optimisers."""
+
+HEADER = '"""{title} Made by python/make_stubs.py."""\n\n'
+OPTIM = """from foregrad.optim import lr_scheduler as lr_scheduler
+from foregrad.optim.optimizer import Optimizer as Optimizer
+from foregrad.optim.optimizer import _Params
+
+"""
+TYPES = {bool: "bool", float: "float", int: "float", tuple: "tuple[float, float]",
+         type(None): "bool | None"}
+
+
+def _init(parameters):
+    lines = "".join(f"        {each},\n" for each in ["self", *parameters])
+    return f"    def __init__(\n{lines}    ) -> None: ...\n"
+
+
+def _shown(name, default):
+    return f"{name}: {TYPES[type(default)]} = {default!r}"
+
+
+def optim_stub(title, rows, modes):
+    """foregrad/optim/__init__.pyi."""
+    text = HEADER.format(title=title) + OPTIM
+    for row in rows.values():
+        known = {**modes, **row["settings"]}
+        parameters = [each if each == "*" else _shown(each, known[each])
+                      for each in row["parameters"].split(", ")]
+        text += f"class {row['name']}({row['base'] or 'Optimizer'}):\n"
+        text += f'    """{row["documentation"]}"""\n\n'
+        text += _init(["params: _Params", *parameters]) + "\n"
+    return text
+
+
+def settings_stub(title, rows):
+    """foregrad/compiler/_step_settings.pyi."""
+    text = HEADER.format(title=title) + "class Settings: ...\n\n"
+    for row in rows.values():
+        text += f"class {row['name']}(Settings):\n"
+        text += f'    """The settings of {row["name"]}. {row["documentation"]}"""\n\n'
+        for name, default in row["settings"].items():
+            text += f"    {name}: {TYPES[type(default)]}\n"
+        text += _init([_shown(*each) for each in row["settings"].items()]) + "\n"
+    return text
