@@ -5,8 +5,8 @@
 
 OUTPUT is the __init__.pyi to write; those of submodules go to their places beside it. MODULE is
 the native module when it does not lie in the package. Functions and methods come from the table of
-functions, optimisers from theirs, what only Python knows from stubs/written.pyi; the other
-submodules have stubs of their own.
+functions, optimisers from theirs, what only Python knows from stubs/written.pyi. Submodules are
+read from their sources, unless a stub that says why lies beside them.
 """
 
 import ast
@@ -16,10 +16,13 @@ import sys
 from pathlib import Path
 
 from stubs import optimizers, python_functions
+from stubs.modules import ModuleStub
 from stubs.schema import read_table
 from stubs.signatures import TableSignatures
 
 WRITTEN = Path(__file__).parent / "stubs" / "written.pyi"
+SOURCES = Path(__file__).parent / "foregrad"
+SPECIAL = ("foregrad", "foregrad.optim", "foregrad.nn.functional")  # made from tables
 HEADER = '''"""{title} Made by python/make_stubs.py."""
 # mypy: disable-error-code="override"
 '''
@@ -169,16 +172,39 @@ class Stubs:
 
     def all(self):
         """The texts of the stubs by their paths below the package."""
-        late = importlib.import_module("foregrad._optimizers")
+        table = importlib.import_module("foregrad._optimizers")
         settings = importlib.import_module("foregrad.compiler._step_settings")
-        rows = late.table()
+        rows = table.table()
         return {
+            **self.module_stubs(),
             "__init__.pyi": self.package_stub(),
             "nn/functional.pyi": self.functional_stub(),
             "optim/__init__.pyi": optimizers.optim_stub(
-                first_sentence(self.package.optim), rows, late.MODES),
+                first_sentence(self.package.optim), rows, table.MODES),
             "compiler/_step_settings.pyi": optimizers.settings_stub(
                 first_sentence(settings), rows)}
+
+    def module_stubs(self):
+        """Stubs of the public modules, and of private ones whose names these show, that have none
+        of their own beside them."""
+        root = Path(self.package.__file__).parent
+        written = {path.relative_to(SOURCES) for path in SOURCES.rglob("*.pyi")}
+        places, homes, made = {}, set(), {}
+        for path in sorted(root.rglob("*.py")):
+            place = path.relative_to(root).with_suffix(".pyi")
+            parts = [part for part in place.with_suffix("").parts if part != "__init__"]
+            name = ".".join(["foregrad", *parts])
+            if place not in written and name not in SPECIAL:
+                places[name] = place
+                if not any(part.startswith("_") for part in parts):
+                    homes.add(name)
+        while homes:
+            name = homes.pop()
+            if name in places and str(places[name]) not in made:
+                stub = ModuleStub(name, self.package.nn.Module)
+                made[str(places[name])] = stub.text()
+                homes |= stub.homes
+        return made
 
 
 def first_sentence(owner):

@@ -6,6 +6,8 @@ containers, numbers and texts; other classes are refused unless the caller trust
 (`add_safe_globals`) or the whole file (`weights_only=False`, which runs what the file says).
 """
 
+from __future__ import annotations
+
 import collections
 import contextlib
 import io
@@ -15,6 +17,14 @@ import pickle
 
 from foregrad import _C, safetensors
 from foregrad import _types as types
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any, BinaryIO
+
+    _File = str | os.PathLike[str] | BinaryIO
+    _Named = type | Callable[..., Any] | tuple[type | Callable[..., Any], str]
 
 __all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals",
            "save"]
@@ -90,7 +100,8 @@ def _pickler(pickle_module, file, protocol, memories):
     return Pickler(file, protocol)
 
 
-def save(obj, f, pickle_module=pickle, pickle_protocol=DEFAULT_PROTOCOL):
+def save(obj: Any, f: _File, pickle_module: Any = pickle,
+         pickle_protocol: int = DEFAULT_PROTOCOL) -> None:
     """Writes an object to a file: tensors as they are in memory, everything else as a pickle."""
     memories, stream = _Memories(obj), io.BytesIO()
     try:
@@ -130,17 +141,17 @@ def _name_of(thing):
     return f"{thing.__module__}.{thing.__qualname__}", thing
 
 
-def add_safe_globals(safe_globals):
+def add_safe_globals(safe_globals: Sequence[_Named]) -> None:
     """Classes and functions that load() may use although a file names them."""
     _trusted.update(map(_name_of, safe_globals))
 
 
-def get_safe_globals():
+def get_safe_globals() -> list[Any]:
     """The classes and functions that add_safe_globals() was given."""
     return list(_trusted.values())
 
 
-def clear_safe_globals():
+def clear_safe_globals() -> None:
     """Takes back all that add_safe_globals() was given."""
     _trusted.clear()
 
@@ -148,14 +159,14 @@ def clear_safe_globals():
 class safe_globals(contextlib.ContextDecorator):
     """add_safe_globals() for the time of a `with`."""
 
-    def __init__(self, safe_globals):
+    def __init__(self, safe_globals: Sequence[_Named]) -> None:
         self._added = dict(map(_name_of, safe_globals))
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         self._before = dict(_trusted)
         _trusted.update(self._added)
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: Any) -> None:
         _trusted.clear()
         _trusted.update(self._before)
 
@@ -268,7 +279,8 @@ def _read(f):
         raise
 
 
-def load(f, map_location=None, pickle_module=None, *, weights_only=True):
+def load(f: _File, map_location: Any = None, pickle_module: Any = None, *,
+         weights_only: bool | None = True) -> Any:
     """Reads a file of save(); of another file of the format the tensors by name."""
     if isinstance(map_location, (str, types.device)):
         types.device(map_location)

@@ -1,4 +1,5 @@
 """Gradients: backward, grad, custom functions, the graph and its modes."""
+# Written by hand: functions of the native module, and overloads by the type of what is differentiated.
 
 from collections.abc import Sequence
 from typing import Any, TypeVar, overload

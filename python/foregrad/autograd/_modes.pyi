@@ -1,4 +1,5 @@
 """Grad modes as context managers and decorators, of functions and generators."""
+# Written by hand: classes that are decorators too have two results of __new__, which needs type: ignore.
 
 from collections.abc import Callable
 from typing import Any, TypeVar, overload

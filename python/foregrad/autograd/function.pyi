@@ -1,4 +1,5 @@
 """Custom differentiable functions, running inside the C++ engine."""
+# Written by hand: a context is the native node, whose methods no source has.
 
 from collections.abc import Callable
 from typing import Any, TypeVar

@@ -1,4 +1,5 @@
 """The graph: nodes, gradient edges, versions, hooks of saved tensors and of new nodes."""
+# Written by hand: nodes, edges and saved tensors are native classes, which no source has.
 
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager

@@ -1,4 +1,6 @@
 """Captured functions: compile(), and what it is made of."""
+# Written by hand: compiled functions keep the parameters of what they compile (ParamSpec), and settings
+# and counters are attributes that are made at run time.
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, ContextDecorator

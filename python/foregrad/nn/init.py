@@ -1,10 +1,16 @@
 """torch.nn.init: ways to fill parameters. Values come from our own random numbers."""
 
+from __future__ import annotations
+
 import math
 import warnings
 
 from foregrad import _C
 from foregrad.autograd._modes import no_grad
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Generator, Tensor
 
 __all__ = ["calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
            "normal_", "ones_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
@@ -14,7 +20,7 @@ _GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "s
           **{f"conv{kind}{n}d": 1 for kind in ("", "_transpose") for n in (1, 2, 3)}}
 
 
-def calculate_gain(nonlinearity, param=None):
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     """The scale that keeps the variance through a function."""
     if nonlinearity in _GAINS:
         return _GAINS[nonlinearity]
@@ -28,13 +34,15 @@ def calculate_gain(nonlinearity, param=None):
 
 
 @no_grad()
-def uniform_(tensor, a=0.0, b=1.0, generator=None):
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0,
+             generator: Generator | None = None) -> Tensor:
     """Values between a and b."""
     return tensor.uniform_(a, b, generator=generator)
 
 
 @no_grad()
-def normal_(tensor, mean=0.0, std=1.0, generator=None):
+def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0,
+            generator: Generator | None = None) -> Tensor:
     """Values of a normal distribution."""
     return tensor.normal_(mean, std, generator=generator)
 
@@ -45,7 +53,8 @@ def _below(x):
 
 
 @no_grad()
-def trunc_normal_(tensor, mean=0.0, std=1.0, a=-2.0, b=2.0, generator=None):
+def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
+                  b: float = 2.0, generator: Generator | None = None) -> Tensor:
     """Values of a normal distribution that are between a and b."""
     if mean < a - 2 * std or mean > b + 2 * std:
         warnings.warn("mean is more than 2 std from [a, b] in nn.init.trunc_normal_. The "
@@ -68,23 +77,23 @@ def _erfinv(x):
 
 
 @no_grad()
-def constant_(tensor, val):
+def constant_(tensor: Tensor, val: float) -> Tensor:
     """One value everywhere."""
     return tensor.fill_(val)
 
 
-def ones_(tensor):
+def ones_(tensor: Tensor) -> Tensor:
     """Ones."""
     return constant_(tensor, 1.0)
 
 
-def zeros_(tensor):
+def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
     return constant_(tensor, 0.0)
 
 
 @no_grad()
-def eye_(tensor):
+def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.dim() != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
@@ -92,7 +101,7 @@ def eye_(tensor):
 
 
 @no_grad()
-def dirac_(tensor, groups=1):
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution that passes its input through."""
     if tensor.dim() not in (3, 4, 5):
         raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
@@ -123,13 +132,14 @@ def _calculate_correct_fan(tensor, mode):
     return _calculate_fan_in_and_fan_out(tensor)[mode == "fan_out"]
 
 
-def xavier_uniform_(tensor, gain=1.0, generator=None):
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0,
+                    generator: Generator | None = None) -> Tensor:
     """Uniform values by Glorot."""
     bound = gain * math.sqrt(6.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound, generator)
 
 
-def xavier_normal_(tensor, gain=1.0, generator=None):
+def xavier_normal_(tensor: Tensor, gain: float = 1.0, generator: Generator | None = None) -> Tensor:
     """Normal values by Glorot."""
     std = gain * math.sqrt(2.0 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0.0, std, generator)
@@ -144,7 +154,9 @@ def _kaiming(tensor, a, mode, nonlinearity):
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
 
 
-def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+def kaiming_uniform_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
+                     nonlinearity: str = "leaky_relu",
+                     generator: Generator | None = None) -> Tensor:
     """Uniform values by He."""
     std = _kaiming(tensor, a, mode, nonlinearity)
     if std is None:
@@ -153,7 +165,8 @@ def kaiming_uniform_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", gene
     return uniform_(tensor, -bound, bound, generator)
 
 
-def kaiming_normal_(tensor, a=0, mode="fan_in", nonlinearity="leaky_relu", generator=None):
+def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
+                    nonlinearity: str = "leaky_relu", generator: Generator | None = None) -> Tensor:
     """Normal values by He."""
     std = _kaiming(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)

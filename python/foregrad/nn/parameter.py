@@ -1,6 +1,15 @@
 """Tensors that are parameters of a model."""
 
+from __future__ import annotations
+
 from foregrad import _C
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Tensor
+    from typing_extensions import Self
+
+__all__ = ["Buffer", "Parameter"]
 
 
 def _check(data, who):
@@ -11,7 +20,7 @@ def _check(data, who):
 class Parameter(_C.Tensor):
     """A tensor that requires grad and is a parameter of a model."""
 
-    def __new__(cls, data=None, requires_grad=True):
+    def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Self:
         if data is None:
             data = _C._functions.empty((0,))
         _check(data, "Parameter")
@@ -24,7 +33,9 @@ class Parameter(_C.Tensor):
 class Buffer(_C.Tensor):
     """A tensor that belongs to a model and is no parameter."""
 
-    def __new__(cls, data=None, *, persistent=True):
+    persistent: bool
+
+    def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Self:
         if data is None:
             data = _C._functions.empty((0,))
         _check(data, "Buffer")

@@ -1,8 +1,19 @@
 """OneCycleLR, which moves the momentum too, and ReduceLROnPlateau, which watches a number."""
 
+from __future__ import annotations
+
 import math
 
 from foregrad.optim.lr_scheduler import LRScheduler, _check_optimizer
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from foregrad.compiler import CompiledStep
+    from foregrad.optim.optimizer import Optimizer
+    from typing import SupportsFloat
+
+    _Optimizer = Optimizer | CompiledStep
 
 
 def _per_group(name, optimizer, value):
@@ -26,10 +37,14 @@ def _linear(start, end, part):
 class OneCycleLR(LRScheduler):
     """Up to max_lr and down again, far below where it began."""
 
-    def __init__(self, optimizer, max_lr, total_steps=None, epochs=None, steps_per_epoch=None,
-                 pct_start=0.3, anneal_strategy="cos", cycle_momentum=True, base_momentum=0.85,
-                 max_momentum=0.95, div_factor=25.0, final_div_factor=1e4, three_phase=False,
-                 last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, max_lr: float | Sequence[float],
+                 total_steps: int | None = None, epochs: int | None = None,
+                 steps_per_epoch: int | None = None, pct_start: float = 0.3,
+                 anneal_strategy: str = "cos", cycle_momentum: bool = True,
+                 base_momentum: float | Sequence[float] = 0.85,
+                 max_momentum: float | Sequence[float] = 0.95, div_factor: float = 25.0,
+                 final_div_factor: float = 1e4, three_phase: bool = False,
+                 last_epoch: int = -1) -> None:
         _check_optimizer(optimizer)
         self.optimizer = optimizer
         self.total_steps = _total(total_steps, epochs, steps_per_epoch)
@@ -115,8 +130,9 @@ def _total(total_steps, epochs, steps_per_epoch):
 class ReduceLROnPlateau(LRScheduler):
     """Times a factor when a number has not become better for a while."""
 
-    def __init__(self, optimizer, mode="min", factor=0.1, patience=10, threshold=1e-4,
-                 threshold_mode="rel", cooldown=0, min_lr=0, eps=1e-8):
+    def __init__(self, optimizer: _Optimizer, mode: str = "min", factor: float = 0.1,
+                 patience: int = 10, threshold: float = 1e-4, threshold_mode: str = "rel",
+                 cooldown: int = 0, min_lr: float | Sequence[float] = 0, eps: float = 1e-8) -> None:
         if factor >= 1.0:
             raise ValueError("Factor should be < 1.0.")
         if mode not in ("min", "max"):
@@ -137,11 +153,11 @@ class ReduceLROnPlateau(LRScheduler):
         self.cooldown_counter = self.num_bad_epochs = 0
 
     @property
-    def in_cooldown(self):
+    def in_cooldown(self) -> bool:
         """Whether bad epochs are not counted now."""
         return self.cooldown_counter > 0
 
-    def step(self, metrics, epoch=None):
+    def step(self, metrics: SupportsFloat, epoch: int | None = None) -> None:
         """Looks at the number that is watched."""
         current = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch

@@ -3,6 +3,8 @@
 As in PyTorch most of them change the rate that is there, so that two can be used together.
 """
 
+from __future__ import annotations
+
 import math
 import types
 import warnings
@@ -10,6 +12,15 @@ from bisect import bisect_right
 from collections import Counter
 
 from foregrad.optim.optimizer import Optimizer
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from foregrad.compiler import CompiledStep
+    from typing import Any
+
+    _Optimizer = Optimizer | CompiledStep
+    _Factor = Callable[[int], float]
 
 __all__ = ["ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
            "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
@@ -24,9 +35,13 @@ def _check_optimizer(optimizer):
 class LRScheduler:
     """The base of all schedules: step() sets the rate of every group of parameters."""
 
+    optimizer: _Optimizer
+    base_lrs: list[float]
+    last_epoch: int
+
     _is_initial = False
 
-    def __init__(self, optimizer, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, last_epoch: int = -1) -> None:
         _check_optimizer(optimizer)
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
@@ -47,23 +62,23 @@ class LRScheduler:
         finally:
             self._is_initial = False
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """All of the schedule but its optimiser."""
         return {key: value for key, value in self.__dict__.items() if key != "optimizer"}
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes what state_dict() returned."""
         self.__dict__.update(state_dict)
 
-    def get_last_lr(self):
+    def get_last_lr(self) -> list[float]:
         """The rates that step() set."""
         return self._last_lr
 
-    def get_lr(self):
+    def get_lr(self) -> list[float]:
         """The rates of the groups at self.last_epoch."""
         raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
 
-    def step(self, epoch=None):
+    def step(self, epoch: Any = None) -> None:
         """Goes on by one, or to an epoch."""
         if (self._step_count == 1 and isinstance(self.optimizer, Optimizer)
                 and not getattr(self.optimizer, "_opt_called", False)):
@@ -94,7 +109,8 @@ class LRScheduler:
 class _OfFunctions(LRScheduler):
     """A function of the epoch for each group."""
 
-    def __init__(self, optimizer, lr_lambda, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, lr_lambda: _Factor | Sequence[_Factor],
+                 last_epoch: int = -1) -> None:
         _check_optimizer(optimizer)
         count = len(optimizer.param_groups)
         many = isinstance(lr_lambda, (list, tuple))
@@ -137,7 +153,8 @@ class MultiplicativeLR(_OfFunctions):
 class StepLR(LRScheduler):
     """Times gamma every step_size epochs."""
 
-    def __init__(self, optimizer, step_size, gamma=0.1, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, step_size: int, gamma: float = 0.1,
+                 last_epoch: int = -1) -> None:
         self.step_size, self.gamma = step_size, gamma
         super().__init__(optimizer, last_epoch)
 
@@ -153,7 +170,8 @@ class StepLR(LRScheduler):
 class MultiStepLR(LRScheduler):
     """Times gamma at every milestone."""
 
-    def __init__(self, optimizer, milestones, gamma=0.1, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, milestones: Iterable[int], gamma: float = 0.1,
+                 last_epoch: int = -1) -> None:
         self.milestones, self.gamma = Counter(milestones), gamma
         super().__init__(optimizer, last_epoch)
 
@@ -170,7 +188,8 @@ class MultiStepLR(LRScheduler):
 class ConstantLR(LRScheduler):
     """Times a factor for the first epochs."""
 
-    def __init__(self, optimizer, factor=1.0 / 3, total_iters=5, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, factor: float = 1.0 / 3, total_iters: int = 5,
+                 last_epoch: int = -1) -> None:
         if factor > 1.0 or factor < 0:
             raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
         self.factor, self.total_iters = factor, total_iters
@@ -191,8 +210,8 @@ class ConstantLR(LRScheduler):
 class LinearLR(LRScheduler):
     """Times a factor that goes in a straight line from one value to another."""
 
-    def __init__(self, optimizer, start_factor=1.0 / 3, end_factor=1.0, total_iters=5,
-                 last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, start_factor: float = 1.0 / 3,
+                 end_factor: float = 1.0, total_iters: int = 5, last_epoch: int = -1) -> None:
         if start_factor > 1.0 or start_factor <= 0:
             raise ValueError("Starting multiplicative factor expected to be greater than 0 and "
                              "less or equal to 1.")
@@ -220,7 +239,7 @@ class LinearLR(LRScheduler):
 class ExponentialLR(LRScheduler):
     """Times gamma every epoch."""
 
-    def __init__(self, optimizer, gamma, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, gamma: float, last_epoch: int = -1) -> None:
         self.gamma = gamma
         super().__init__(optimizer, last_epoch)
 
@@ -234,7 +253,8 @@ class ExponentialLR(LRScheduler):
 class CosineAnnealingLR(LRScheduler):
     """A rate that goes down along a cosine until T_max, and up again."""
 
-    def __init__(self, optimizer, T_max, eta_min=0.0, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, T_max: int, eta_min: float = 0.0,
+                 last_epoch: int = -1) -> None:
         self.T_max, self.eta_min = T_max, eta_min
         super().__init__(optimizer, last_epoch)
 
@@ -258,7 +278,8 @@ class CosineAnnealingLR(LRScheduler):
 class CosineAnnealingWarmRestarts(LRScheduler):
     """Down along a cosine, again and again, each time T_mult times as long."""
 
-    def __init__(self, optimizer, T_0, T_mult=1, eta_min=0.0, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
+                 last_epoch: int = -1) -> None:
         if T_0 <= 0 or not isinstance(T_0, int):
             raise ValueError(f"Expected positive integer T_0, but got {T_0}")
         if T_mult < 1 or not isinstance(T_mult, int):
@@ -300,7 +321,8 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 class SequentialLR(LRScheduler):
     """One schedule after the other; milestones say when the next one begins."""
 
-    def __init__(self, optimizer, schedulers, milestones, last_epoch=-1):
+    def __init__(self, optimizer: _Optimizer, schedulers: Sequence[LRScheduler],
+                 milestones: Sequence[int], last_epoch: int = -1) -> None:
         if len(schedulers) < 1:
             raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
         if any(one.optimizer is not optimizer for one in schedulers):
@@ -320,7 +342,7 @@ class SequentialLR(LRScheduler):
         first._initial_step()
         self._last_lr = first.get_last_lr()
 
-    def step(self):
+    def step(self) -> None:
         """Goes on by one."""
         self.last_epoch += 1
         place = bisect_right(self._milestones, self.last_epoch)

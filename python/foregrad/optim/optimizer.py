@@ -1,5 +1,7 @@
 """Optimizer: groups of parameters with settings, and the state of each parameter."""
 
+from __future__ import annotations
+
 import copy
 import functools
 from collections import OrderedDict, defaultdict
@@ -10,6 +12,15 @@ from foregrad.nn.modules._members import typename
 from foregrad.nn.modules.module import zero_gradient
 from foregrad.optim._state_dict import loaded_state, packed_state
 
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from foregrad import Tensor
+    from foregrad.utils.hooks import RemovableHandle
+    from typing import Any, TypeAlias
+
+    _Params: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
+
 __all__ = ["Optimizer"]
 
 Tensor = _C.Tensor
@@ -18,7 +29,11 @@ Tensor = _C.Tensor
 class Optimizer:
     """The base of all optimisers; `defaults` are the settings of groups that do not name them."""
 
-    def __init__(self, params, defaults):
+    defaults: dict[str, Any]
+    state: dict[Tensor, Any]
+    param_groups: list[dict[str, Any]]
+
+    def __init__(self, params: _Params, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.state, self.param_groups = defaultdict(dict), []
         self._pre_hooks, self._post_hooks = OrderedDict(), OrderedDict()
@@ -38,11 +53,11 @@ class Optimizer:
         if "step" in cls.__dict__:
             cls.step = _with_hooks(cls.step)
 
-    def step(self, closure=None):
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Updates the parameters; closure() computes the loss anew."""
         raise NotImplementedError(f"{type(self).__name__} has no step()")
 
-    def add_param_group(self, param_group):
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
         """Adds parameters with settings of their own."""
         if not isinstance(param_group, dict):
             raise TypeError(f"param_group must be a dict, but got {type(param_group)}")
@@ -79,7 +94,7 @@ class Optimizer:
         if len({id(p) for p in params}) != len(params):
             raise ValueError("a parameter appears twice in one parameter group; pass each once")
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self, set_to_none: bool = True) -> None:
         """Forgets gradients, or makes them zero."""
         for group in self.param_groups:
             for parameter in group["params"]:
@@ -87,11 +102,11 @@ class Optimizer:
 
     # ---- saving
 
-    def state_dict(self):
+    def state_dict(self) -> dict[str, Any]:
         """State and settings; parameters are numbers. Tensors are not copied."""
         return packed_state(self)
 
-    def load_state_dict(self, state_dict):
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Takes over the settings and copies the state of parameters at equal places."""
         state, groups = loaded_state(self, state_dict)
         self.__setstate__({"state": state, "param_groups": groups})
@@ -112,11 +127,11 @@ class Optimizer:
 
     # ---- hooks and printing
 
-    def register_step_pre_hook(self, hook):
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """hook(optimizer, args, kwargs) runs before step() and may return other arguments."""
         return register_in(self._pre_hooks, hook)
 
-    def register_step_post_hook(self, hook):
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """hook(optimizer, args, kwargs) runs after step()."""
         return register_in(self._post_hooks, hook)
 

@@ -106,6 +106,93 @@ WRONG_LINES = {
 }
 
 
+SOURCE = '''"""Some things."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import overload
+
+    _Texts = Iterable[str]
+
+__all__ = ["Shown", "path_of"]
+
+
+def _helper(x):
+    return x
+
+
+def path_of(name: str, folder: _Kind | None = None, *, depth: int = os.R_OK) -> os.PathLike[str]:
+    """One sentence.
+
+    And more.
+    """
+    return name
+
+
+class _Kind:
+    length: int = 3
+
+
+class _Base(dict):
+    def forward(self, x: int) -> int:
+        return x
+
+    def _hidden(self, x):
+        return x
+
+
+class Shown(_Base):
+    """What users see."""
+
+    if TYPE_CHECKING:
+        @overload
+        def get(self, x: int) -> int: ...
+        @overload
+        def get(self, x: str) -> str: ...
+
+    def get(self, x):
+        return x
+
+    def keys(self):
+        return []
+
+    @property
+    def texts(self) -> _Texts:
+        return []
+'''
+
+STUB = '''"""Some things. Made by python/make_stubs.py."""
+import os
+from collections.abc import Iterable
+from typing import overload
+_Texts = Iterable[str]
+
+def path_of(name: str, folder: _Kind | None = None, *, depth: int = ...) -> os.PathLike[str]:
+    """One sentence."""
+
+class _Kind:
+    length: int
+
+class _Base(dict):
+    def forward(self, x: int) -> int: ...
+    def __call__(self, x: int) -> int: ...
+
+class Shown(_Base):
+    """What users see."""
+    @overload
+    def get(self, x: int) -> int: ...
+    @overload
+    def get(self, x: str) -> str: ...
+    @property
+    def texts(self) -> _Texts: ...
+'''
+
+
 @pytest.fixture(scope="module")
 def package(tmp_path_factory):
     """A copy of the package's Python files with fresh stubs."""
@@ -152,7 +239,7 @@ def class_of(tree, name):
 
 def test_the_stubs_themselves_have_no_type_errors(package):
     stubs = sorted((package / "foregrad").rglob("*.pyi"))
-    assert len(stubs) >= 11
+    assert len(stubs) >= 35
     assert check_types(package, *stubs) == []
 
 
@@ -193,9 +280,50 @@ def test_the_stub_of_a_class_has_what_the_class_has(package, name):
     assert public_names(getattr(fg, name)) - inherited <= written
 
 
+def test_a_stub_that_is_written_by_hand_says_why():
+    written = sorted((ROOT / "python" / "foregrad").rglob("*.pyi"))
+    assert 0 < len(written) <= 6
+    for path in written:
+        assert path.read_text().splitlines()[1].startswith("# Written by hand: "), path
+
+
+def test_every_public_module_has_a_stub(package):
+    for path in (package / "foregrad").rglob("*.py"):
+        if not path.stem.startswith("_") or path.stem == "__init__":
+            assert path.with_suffix(".pyi").exists(), path
+
+
+BROKEN = {
+    "a function without annotations": ("def added(x):\n    return x\n", "added of"),
+    "a method without annotations": ("class Added:\n    def more(self, x):\n        return x\n",
+                                     "Added.more of"),
+}
+
+
+@pytest.mark.parametrize("text, message", BROKEN.values(), ids=BROKEN)
+def test_a_public_name_without_annotations_is_refused(tmp_path, text, message):
+    name = "public_names_without_annotations"
+    (tmp_path / f"{name}.py").write_text(text)
+    program = ("import sys; sys.path[:0] = sys.argv[1:3]\nfrom stubs.modules import ModuleStub\n"
+               f"print(ModuleStub('{name}', object).text())")
+    done = subprocess.run([sys.executable, "-c", program, tmp_path, MAKER.parent],
+                          capture_output=True, text=True)
+    assert done.returncode == 1
+    assert f"make_stubs: {message} {name} has no annotations; annotate its" in done.stderr
+
+
+def test_a_stub_follows_its_source(tmp_path):
+    (tmp_path / "some_source.py").write_text(SOURCE)
+    program = ("import sys; sys.path[:0] = sys.argv[1:3]\nfrom stubs.modules import ModuleStub\n"
+               "print(ModuleStub('some_source', dict).text())")
+    made = subprocess.run([sys.executable, "-c", program, tmp_path, MAKER.parent], check=True,
+                          capture_output=True, text=True).stdout
+    assert ast.dump(ast.parse(made)) == ast.dump(ast.parse(STUB))
+
+
 @pytest.mark.parametrize("name", ["autograd", "autograd.function", "autograd.gradcheck",
                                   "autograd.graph", "nn", "nn.functional", "nn.init", "nn.modules",
-                                  "nn.modules.container", "nn.modules.module",
+                                  "nn.modules.container", "nn.modules.conv", "nn.modules.module",
                                   "nn.modules.parameters", "nn.parameter", "nn.utils", "optim",
                                   "optim.lr_scheduler", "optim.optimizer", "safetensors",
                                   "serialization", "utils", "utils.hooks"])

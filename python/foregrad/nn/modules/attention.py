@@ -1,5 +1,7 @@
 """MultiheadAttention."""
 
+from __future__ import annotations
+
 import math
 
 from foregrad import _C
@@ -7,6 +9,15 @@ from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.linear import Linear, made_parameter
 from foregrad.nn.modules.module import Module
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from foregrad.nn.parameter import Parameter
+
+    _Device = str | _device | None
 
 __all__ = ["MultiheadAttention"]
 
@@ -18,9 +29,21 @@ class NonDynamicallyQuantizableLinear(Linear):
 class MultiheadAttention(Module):
     """Attention of several heads; projections before and after."""
 
-    def __init__(self, embed_dim, num_heads, dropout=0.0, bias=True, add_bias_kv=False,
-                 add_zero_attn=False, kdim=None, vdim=None, batch_first=False, device=None,
-                 dtype=None):
+    embed_dim: int
+    num_heads: int
+    head_dim: int
+    kdim: int
+    vdim: int
+    dropout: float
+    batch_first: bool
+    in_proj_weight: Parameter | None
+    in_proj_bias: Parameter | None
+    out_proj: Linear
+
+    def __init__(self, embed_dim: int, num_heads: int, dropout: float = 0.0, bias: bool = True,
+                 add_bias_kv: bool = False, add_zero_attn: bool = False, kdim: int | None = None,
+                 vdim: int | None = None, batch_first: bool = False, device: _Device = None,
+                 dtype: _dtype | None = None) -> None:
         super().__init__()
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError("embed_dim and num_heads must be greater than 0, got "
@@ -63,8 +86,10 @@ class MultiheadAttention(Module):
             init.zeros_(self.in_proj_bias)
             init.zeros_(self.out_proj.bias)
 
-    def forward(self, query, key, value, key_padding_mask=None, need_weights=True, attn_mask=None,
-                average_attn_weights=True, is_causal=False):
+    def forward(self, query: Tensor, key: Tensor, value: Tensor,
+                key_padding_mask: Tensor | None = None, need_weights: bool = True,
+                attn_mask: Tensor | None = None, average_attn_weights: bool = True,
+                is_causal: bool = False) -> tuple[Tensor, Tensor | None]:
         if is_causal and attn_mask is None:
             raise RuntimeError("Need attn_mask if specifying the is_causal hint.")
         batched = query.dim() == 3

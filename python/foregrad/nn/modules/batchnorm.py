@@ -1,5 +1,7 @@
 """BatchNorm1d, BatchNorm2d and BatchNorm3d."""
 
+from __future__ import annotations
+
 from foregrad import _C
 from foregrad import _types as types
 from foregrad.nn import functional as F
@@ -7,17 +9,38 @@ from foregrad.nn import init
 from foregrad.nn.modules.linear import made_parameter
 from foregrad.nn.modules.module import Module
 
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from foregrad.nn.parameter import Parameter
+
+    _Device = str | _device | None
+
 __all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
 
 
 class _BatchNorm(Module):
     """Normalises channels over the batch in training, with running statistics otherwise."""
 
+    num_features: int
+    eps: float
+    momentum: float
+    affine: bool
+    track_running_stats: bool
+    weight: Parameter
+    bias: Parameter
+    running_mean: Tensor
+    running_var: Tensor
+    num_batches_tracked: Tensor
+
     _version = 2
     _ranks = ()
 
-    def __init__(self, num_features, eps=1e-05, momentum=0.1, affine=True,
-                 track_running_stats=True, device=None, dtype=None, *, bias=True):
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float = 0.1,
+                 affine: bool = True, track_running_stats: bool = True, device: _Device = None,
+                 dtype: _dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
         self.num_features, self.eps, self.momentum = num_features, eps, momentum
         self.affine, self.track_running_stats = affine, track_running_stats
@@ -32,14 +55,14 @@ class _BatchNorm(Module):
             self.register_buffer(name, buffer if track_running_stats else None)
         self.reset_parameters()
 
-    def reset_running_stats(self):
+    def reset_running_stats(self) -> None:
         """Statistics of mean zero and variance one."""
         if self.track_running_stats:
             self.running_mean.zero_()
             self.running_var.fill_(1)
             self.num_batches_tracked.zero_()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Scales by one, shifts by zero, forgets the statistics."""
         self.reset_running_stats()
         if self.weight is not None:
@@ -62,7 +85,7 @@ class _BatchNorm(Module):
             return 1.0 / self.num_batches_tracked.item()
         return self.momentum
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
         factor = self._average_factor()
         of_batch = self.training or (self.running_mean is None and self.running_var is None)

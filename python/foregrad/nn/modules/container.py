@@ -1,10 +1,19 @@
 """Sequential, ModuleList and ModuleDict."""
 
+from __future__ import annotations
+
 import operator
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 from foregrad.nn.modules.module import Module
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterator, KeysView, ValuesView
+    from foregrad import Tensor
+    from typing import overload
+    from typing_extensions import Self
 
 __all__ = ["ModuleDict", "ModuleList", "Sequential"]
 
@@ -16,6 +25,12 @@ def _numbered(modules):
 class _Ordered(Module):
     """The base of lists of modules: places, appending, removing."""
 
+    if TYPE_CHECKING:
+        @overload
+        def __getitem__(self, idx: int) -> Module: ...
+        @overload
+        def __getitem__(self, idx: slice) -> Self: ...
+
     def _key(self, index):
         """The name of the module at a place."""
         index = operator.index(index)
@@ -23,27 +38,27 @@ class _Ordered(Module):
             raise IndexError(f"index {index} is out of range")
         return list(self._modules)[index]
 
-    def __setitem__(self, idx, module):
+    def __setitem__(self, idx: int, module: Module) -> None:
         setattr(self, self._key(idx), module)
 
-    def __delitem__(self, idx):
+    def __delitem__(self, idx: int | slice) -> None:
         keys = list(self._modules)[idx] if isinstance(idx, slice) else [self._key(idx)]
         for key in keys:
             delattr(self, key)
         self._modules = _numbered(self._modules.values())  # the numbers stay without gaps
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Module]:
         return iter(self._modules.values())
 
-    def append(self, module):
+    def append(self, module: Module) -> Self:
         """Adds a module at the end."""
         self.add_module(str(len(self)), module)
         return self
 
-    def extend(self, modules):
+    def extend(self, modules: Iterable[Module]) -> Self:
         """Adds modules at the end."""
         if not isinstance(modules, Iterable):
             raise TypeError(f"{type(self).__name__}.extend should be called with an iterable, but "
@@ -57,7 +72,7 @@ class _Ordered(Module):
         modules.insert(index, module)
         self._modules = _numbered(modules)
 
-    def pop(self, key):
+    def pop(self, key: int) -> Module:
         """Removes a module and returns it."""
         module = self[key]
         del self[key]
@@ -67,6 +82,13 @@ class _Ordered(Module):
 class Sequential(_Ordered):
     """Calls one module after the other."""
 
+    if TYPE_CHECKING:
+        @overload
+        def __init__(self, *args: Module) -> None: ...
+        @overload
+        def __init__(self, arg: OrderedDict[str, Module], /) -> None: ...
+        def __rmul__(self, other: int) -> Sequential: ...
+
     def __init__(self, *args):
         super().__init__()
         named = (args[0] if len(args) == 1 and isinstance(args[0], OrderedDict)
@@ -74,7 +96,7 @@ class Sequential(_Ordered):
         for name, module in named.items():
             self.add_module(name, module)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         for module in self:
             input = module(input)
         return input
@@ -84,7 +106,7 @@ class Sequential(_Ordered):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
         return self._modules[self._key(idx)]
 
-    def insert(self, index, module):
+    def insert(self, index: int, module: Module) -> Self:
         """Adds a module before a place."""
         if not isinstance(module, Module):
             raise AssertionError(f"module should be of type: {Module}")
@@ -93,19 +115,19 @@ class Sequential(_Ordered):
         self._insert(index, module)
         return self
 
-    def __add__(self, other):
+    def __add__(self, other: Sequential) -> Sequential:
         return Sequential(*self, *_checked(other))
 
-    def __iadd__(self, other):
+    def __iadd__(self, other: Sequential) -> Self:
         return self.extend(_checked(other))
 
-    def __mul__(self, other):
+    def __mul__(self, other: int) -> Sequential:
         _check_factor(self, other)
         return Sequential(*list(self) * other)
 
     __rmul__ = __mul__
 
-    def __imul__(self, other):
+    def __imul__(self, other: int) -> Self:
         _check_factor(self, other)
         return self.extend(list(self) * (other - 1))
 
@@ -127,7 +149,7 @@ def _check_factor(module, factor):
 class ModuleList(_Ordered):
     """A list of modules."""
 
-    def __init__(self, modules=None):
+    def __init__(self, modules: Iterable[Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.extend(modules)
@@ -137,14 +159,14 @@ class ModuleList(_Ordered):
             return type(self)(list(self)[idx])
         return self._modules[self._key(idx)]
 
-    def insert(self, index, module):
+    def insert(self, index: int, module: Module) -> None:
         """Adds a module before a place."""
         self._insert(index, module)
 
-    def __add__(self, other):
+    def __add__(self, other: Iterable[Module]) -> ModuleList:
         return ModuleList([*self, *other])
 
-    def __iadd__(self, modules):
+    def __iadd__(self, modules: Iterable[Module]) -> Self:
         return self.extend(modules)
 
     def __repr__(self):
@@ -164,50 +186,50 @@ class ModuleList(_Ordered):
 class ModuleDict(Module):
     """A dictionary of modules."""
 
-    def __init__(self, modules=None):
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
         super().__init__()
         if modules is not None:
             self.update(modules)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Module:
         return self._modules[key]
 
-    def __setitem__(self, key, module):
+    def __setitem__(self, key: str, module: Module) -> None:
         self.add_module(key, module)
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: str) -> None:
         del self._modules[key]
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._modules)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._modules)
 
-    def __contains__(self, key):
+    def __contains__(self, key: str) -> bool:
         return key in self._modules
 
-    def clear(self):
+    def clear(self) -> None:
         """Removes all modules."""
         self._modules.clear()
 
-    def pop(self, key):
+    def pop(self, key: str) -> Module:
         """Removes a module and returns it."""
         return self._modules.pop(key)
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._modules.keys()
 
-    def items(self):
+    def items(self) -> ItemsView[str, Module]:
         """Names and modules."""
         return self._modules.items()
 
-    def values(self):
+    def values(self) -> ValuesView[Module]:
         """The modules."""
         return self._modules.values()
 
-    def update(self, modules):
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
         """Adds modules from a dictionary or from pairs; those of equal names are replaced."""
         if not isinstance(modules, Iterable):
             raise TypeError("ModuleDict.update should be called with an iterable of key/value "

@@ -1,11 +1,24 @@
 """Convolutions."""
 
+from __future__ import annotations
+
 import math
 
 from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.linear import made_parameter
 from foregrad.nn.modules.module import Module
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from foregrad.nn.parameter import Parameter
+
+    _Device = str | _device | None
+    _Sizes = int | Sequence[int]
 
 __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "ConvTranspose3d"]
 
@@ -49,7 +62,7 @@ class _Conv(Module):
         if self.padding == "same" and any(step != 1 for step in self.stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draws weight and bias anew: uniform, within 1 / sqrt(inputs of an output)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
@@ -92,12 +105,26 @@ def _check(in_channels, out_channels, groups, padding_mode):
 
 
 class _Forward(_Conv):
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0, dilation=1,
-                 groups=1, bias=True, padding_mode="zeros", device=None, dtype=None):
+    in_channels: int
+    out_channels: int
+    kernel_size: _Sizes
+    stride: _Sizes
+    padding: _Sizes | str
+    dilation: _Sizes
+    groups: int
+    padding_mode: str
+    transposed: bool
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: _Sizes, stride: _Sizes = 1,
+                 padding: _Sizes | str = 0, dilation: _Sizes = 1, groups: int = 1,
+                 bias: bool = True, padding_mode: str = "zeros", device: _Device = None,
+                 dtype: _dtype | None = None) -> None:
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
                          groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return type(self)._function(input, self.weight, self.bias, self.stride, self.padding,
                                     self.dilation, self.groups)
 
@@ -121,17 +148,31 @@ class Conv3d(_Forward):
 
 
 class _Transposed(_Conv):
+    in_channels: int
+    out_channels: int
+    kernel_size: _Sizes
+    stride: _Sizes
+    padding: _Sizes
+    output_padding: _Sizes
+    groups: int
+    dilation: _Sizes
+    padding_mode: str
+    transposed: bool
+    weight: Parameter
+    bias: Parameter | None
+
     _transposed = True
 
-    def __init__(self, in_channels, out_channels, kernel_size, stride=1, padding=0,
-                 output_padding=0, groups=1, bias=True, dilation=1, padding_mode="zeros",
-                 device=None, dtype=None):
+    def __init__(self, in_channels: int, out_channels: int, kernel_size: _Sizes, stride: _Sizes = 1,
+                 padding: _Sizes = 0, output_padding: _Sizes = 0, groups: int = 1,
+                 bias: bool = True, dilation: _Sizes = 1, padding_mode: str = "zeros",
+                 device: _Device = None, dtype: _dtype | None = None) -> None:
         if padding_mode != "zeros":
             raise ValueError(f"Only \"zeros\" padding mode is supported for {type(self).__name__}")
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation,
                          output_padding, groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return type(self)._function(input, self.weight, self.bias, self.stride, self.padding,
                                     self.output_padding, self.groups, self.dilation)
 

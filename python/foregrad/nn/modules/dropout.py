@@ -1,21 +1,30 @@
 """Dropout and its forms for whole channels."""
 
+from __future__ import annotations
+
 from foregrad.nn import functional as F
 from foregrad.nn.modules.module import Module
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Tensor
 
 __all__ = ["Dropout", "Dropout1d", "Dropout2d", "Dropout3d"]
 
 
 class _Dropout(Module):
+    p: float
+    inplace: bool
+
     _function = None
 
-    def __init__(self, p=0.5, inplace=False):
+    def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
         super().__init__()
         if p < 0 or p > 1:
             raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
         self.p, self.inplace = p, inplace
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return type(self)._function(input, self.p, self.training, self.inplace)
 
     def extra_repr(self):

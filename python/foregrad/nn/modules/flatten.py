@@ -1,6 +1,13 @@
 """Flatten and Unflatten."""
 
+from __future__ import annotations
+
 from foregrad.nn.modules.module import Module
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from foregrad import Tensor
 
 __all__ = ["Flatten", "Unflatten"]
 
@@ -8,11 +15,14 @@ __all__ = ["Flatten", "Unflatten"]
 class Flatten(Module):
     """Makes one dimension of several; all but the first by default."""
 
-    def __init__(self, start_dim=1, end_dim=-1):
+    start_dim: int
+    end_dim: int
+
+    def __init__(self, start_dim: int = 1, end_dim: int = -1) -> None:
         super().__init__()
         self.start_dim, self.end_dim = start_dim, end_dim
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input.flatten(self.start_dim, self.end_dim)
 
     def extra_repr(self):
@@ -22,14 +32,17 @@ class Flatten(Module):
 class Unflatten(Module):
     """Makes several dimensions of one."""
 
-    def __init__(self, dim, unflattened_size):
+    dim: int
+    unflattened_size: Sequence[int]
+
+    def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
         if not isinstance(dim, int):
             raise TypeError(f"Unflatten: dim is a {type(dim).__name__}; names of dimensions are "
                             "not here, expected an int")
         self.dim, self.unflattened_size = dim, unflattened_size
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input.unflatten(self.dim, self.unflattened_size)
 
     def extra_repr(self):

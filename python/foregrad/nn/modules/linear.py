@@ -1,5 +1,7 @@
 """Identity and Linear."""
 
+from __future__ import annotations
+
 import math
 
 from foregrad import _C
@@ -7,6 +9,15 @@ from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.module import Module
 from foregrad.nn.parameter import Parameter
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from typing import Any
+
+    _Device = str | _device | None
 
 __all__ = ["Identity", "Linear"]
 
@@ -19,17 +30,23 @@ def made_parameter(shape, device=None, dtype=None):
 class Identity(Module):
     """Returns its input; takes any arguments."""
 
-    def __init__(self, *args, **kwargs):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return input
 
 
 class Linear(Module):
     """x @ weight.T + bias."""
 
-    def __init__(self, in_features, out_features, bias=True, device=None, dtype=None):
+    in_features: int
+    out_features: int
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(self, in_features: int, out_features: int, bias: bool = True,
+                 device: _Device = None, dtype: _dtype | None = None) -> None:
         super().__init__()
         self.in_features, self.out_features = in_features, out_features
         self.weight = made_parameter((out_features, in_features), device, dtype)
@@ -37,14 +54,14 @@ class Linear(Module):
             "bias", made_parameter((out_features,), device, dtype) if bias else None)
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draws weight and bias anew: uniform, within 1 / sqrt(in_features)."""
         init.kaiming_uniform_(self.weight, a=math.sqrt(5))
         if self.bias is not None:
             bound = 1 / math.sqrt(self.in_features) if self.in_features > 0 else 0
             init.uniform_(self.bias, -bound, bound)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.linear(input, self.weight, self.bias)
 
     def extra_repr(self):

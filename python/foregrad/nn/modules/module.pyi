@@ -1,4 +1,5 @@
 """Module: what has parameters, and other modules."""
+# Written by hand: Module is put together from private classes, of which users see one.
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple

@@ -1,9 +1,22 @@
 """LayerNorm, RMSNorm and GroupNorm."""
 
+from __future__ import annotations
+
 from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.linear import made_parameter
 from foregrad.nn.modules.module import Module
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from foregrad.nn.parameter import Parameter
+
+    _Device = str | _device | None
+    _Sizes = int | Sequence[int]
 
 __all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
 
@@ -15,8 +28,15 @@ def _as_shape(sizes):
 class LayerNorm(Module):
     """Normalises over the last dimensions, then scales and shifts."""
 
-    def __init__(self, normalized_shape, eps=1e-05, elementwise_affine=True, bias=True,
-                 device=None, dtype=None):
+    normalized_shape: _Sizes
+    eps: float
+    elementwise_affine: bool
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(self, normalized_shape: _Sizes, eps: float = 1e-05,
+                 elementwise_affine: bool = True, bias: bool = True, device: _Device = None,
+                 dtype: _dtype | None = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
         self.elementwise_affine = elementwise_affine
@@ -26,11 +46,11 @@ class LayerNorm(Module):
             self.register_parameter(name, made)
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Scales by one, shifts by zero."""
         _reset(self)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
 
     def extra_repr(self):
@@ -41,8 +61,14 @@ class LayerNorm(Module):
 class RMSNorm(Module):
     """Divides by the root of the mean square over the last dimensions, then scales."""
 
-    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None,
-                 dtype=None):
+    normalized_shape: _Sizes
+    eps: float | None
+    elementwise_affine: bool
+    weight: Parameter
+
+    def __init__(self, normalized_shape: _Sizes, eps: float | None = None,
+                 elementwise_affine: bool = True, device: _Device = None,
+                 dtype: _dtype | None = None) -> None:
         super().__init__()
         self.normalized_shape, self.eps = _as_shape(normalized_shape), eps
         self.elementwise_affine = elementwise_affine
@@ -50,12 +76,12 @@ class RMSNorm(Module):
                                 if elementwise_affine else None)
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Scales by one."""
         if self.elementwise_affine:
             init.ones_(self.weight)
 
-    def forward(self, x):
+    def forward(self, x: Tensor) -> Tensor:
         return F.rms_norm(x, self.normalized_shape, self.weight, self.eps)
 
     def extra_repr(self):
@@ -66,8 +92,15 @@ class RMSNorm(Module):
 class GroupNorm(Module):
     """Normalises groups of channels, then scales and shifts each channel."""
 
-    def __init__(self, num_groups, num_channels, eps=1e-05, affine=True, device=None, dtype=None,
-                 *, bias=True):
+    num_groups: int
+    num_channels: int
+    eps: float
+    affine: bool
+    weight: Parameter
+    bias: Parameter | None
+
+    def __init__(self, num_groups: int, num_channels: int, eps: float = 1e-05, affine: bool = True,
+                 device: _Device = None, dtype: _dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
         if num_channels % num_groups != 0:
             raise ValueError(f"num_channels ({num_channels}) must be divisible by num_groups "
@@ -79,11 +112,11 @@ class GroupNorm(Module):
             self.register_parameter(name, made)
         self.reset_parameters()
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Scales by one, shifts by zero."""
         _reset(self)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.group_norm(input, self.num_groups, self.weight, self.bias, self.eps)
 
     def extra_repr(self):

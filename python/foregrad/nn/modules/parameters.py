@@ -1,11 +1,19 @@
 """ParameterList and ParameterDict."""
 
+from __future__ import annotations
+
 import operator
 from collections.abc import Iterable, Mapping
 
 from foregrad import _C
 from foregrad.nn.modules.module import Module
 from foregrad.nn.parameter import Parameter
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Iterator, KeysView
+    from typing import Any, overload
+    from typing_extensions import Self
 
 __all__ = ["ParameterDict", "ParameterList"]
 
@@ -38,9 +46,15 @@ class _Parameters(Module):
 class ParameterList(_Parameters):
     """A list of parameters; tensors become parameters."""
 
+    if TYPE_CHECKING:
+        @overload
+        def __getitem__(self, idx: int) -> Any: ...
+        @overload
+        def __getitem__(self, idx: slice) -> Self: ...
+
     _kind_of = operator.attrgetter("dtype")
 
-    def __init__(self, values=None):
+    def __init__(self, values: Iterable[Any] | None = None) -> None:
         super().__init__()
         self._size = 0
         if values is not None:
@@ -60,25 +74,25 @@ class ParameterList(_Parameters):
             return type(self)([self[i] for i in range(len(self))[idx]])
         return getattr(self, self._key(idx))
 
-    def __setitem__(self, idx, param):
+    def __setitem__(self, idx: int, param: Any) -> None:
         setattr(self, self._key(idx), _as_parameter(param))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._size
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         return iter([self[i] for i in range(len(self))])
 
-    def __iadd__(self, parameters):
+    def __iadd__(self, parameters: Iterable[Any]) -> Self:
         return self.extend(parameters)
 
-    def append(self, value):
+    def append(self, value: Any) -> Self:
         """Adds a parameter at the end."""
         self._size += 1
         self[self._size - 1] = value
         return self
 
-    def extend(self, values):
+    def extend(self, values: Iterable[Any]) -> Self:
         """Adds parameters at the end."""
         if not isinstance(values, Iterable) or isinstance(values, Tensor):
             raise TypeError("ParameterList.extend should be called with an iterable, but got "
@@ -93,7 +107,7 @@ class ParameterDict(_Parameters):
 
     _kind_of = operator.methodcaller("type")
 
-    def __init__(self, parameters=None):
+    def __init__(self, parameters: Mapping[str, Any] | None = None) -> None:
         super().__init__()
         self._keys = {}
         if parameters is not None:
@@ -102,54 +116,54 @@ class ParameterDict(_Parameters):
     def _pairs(self):
         return self.items()
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: str) -> Any:
         if key not in self._keys:
             raise KeyError(key)
         return getattr(self, key)
 
-    def __setitem__(self, key, value):
+    def __setitem__(self, key: str, value: Any) -> None:
         if not isinstance(key, str):
             raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a "
                             f"string (type is '{type(key).__name__}').")
         self._keys[key] = None
         setattr(self, key, _as_parameter(value))
 
-    def __delitem__(self, key):
+    def __delitem__(self, key: str) -> None:
         del self._keys[key]
         delattr(self, key)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._keys)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         return iter(self._keys)
 
-    def __contains__(self, key):
+    def __contains__(self, key: str) -> bool:
         return key in self._keys
 
-    def keys(self):
+    def keys(self) -> KeysView[str]:
         """The names."""
         return self._keys.keys()
 
-    def values(self):
+    def values(self) -> list[Any]:
         """The parameters."""
         return [self[key] for key in self._keys]
 
-    def items(self):
+    def items(self) -> list[tuple[str, Any]]:
         """Names and parameters."""
         return [(key, self[key]) for key in self._keys]
 
-    def get(self, key, default=None):
+    def get(self, key: str, default: Any = None) -> Any:
         """A parameter, or the default."""
         return self[key] if key in self else default
 
-    def pop(self, key):
+    def pop(self, key: str) -> Any:
         """Removes a parameter and returns it."""
         value = self[key]
         del self[key]
         return value
 
-    def update(self, parameters):
+    def update(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
         """Adds parameters from a dictionary or from pairs."""
         pairs = (parameters.items() if isinstance(parameters, (Mapping, ParameterDict))
                  else parameters)

@@ -1,5 +1,7 @@
 """Embedding."""
 
+from __future__ import annotations
+
 from foregrad.autograd._modes import no_grad
 from foregrad.nn import functional as F
 from foregrad.nn import init
@@ -7,15 +9,35 @@ from foregrad.nn.modules.linear import made_parameter
 from foregrad.nn.modules.module import Module
 from foregrad.nn.parameter import Parameter
 
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from typing_extensions import Self
+
+    _Device = str | _device | None
+
 __all__ = ["Embedding"]
 
 
 class Embedding(Module):
     """A table of vectors; its input are places in the table."""
 
-    def __init__(self, num_embeddings, embedding_dim, padding_idx=None, max_norm=None,
-                 norm_type=2.0, scale_grad_by_freq=False, sparse=False, _weight=None,
-                 _freeze=False, device=None, dtype=None):
+    num_embeddings: int
+    embedding_dim: int
+    padding_idx: int | None
+    max_norm: float | None
+    norm_type: float
+    scale_grad_by_freq: bool
+    sparse: bool
+    weight: Parameter
+
+    def __init__(self, num_embeddings: int, embedding_dim: int, padding_idx: int | None = None,
+                 max_norm: float | None = None, norm_type: float = 2.0,
+                 scale_grad_by_freq: bool = False, sparse: bool = False,
+                 _weight: Tensor | None = None, _freeze: bool = False, device: _Device = None,
+                 dtype: _dtype | None = None) -> None:
         super().__init__()
         self.num_embeddings, self.embedding_dim = num_embeddings, embedding_dim
         if padding_idx is not None:
@@ -33,14 +55,14 @@ class Embedding(Module):
                 "Shape of weight does not match num_embeddings and embedding_dim")
             self.weight = Parameter(_weight, requires_grad=not _freeze)
 
-    def reset_parameters(self):
+    def reset_parameters(self) -> None:
         """Draws the vectors anew: normal, that of padding_idx zero."""
         init.normal_(self.weight)
         if self.padding_idx is not None:
             with no_grad():
                 self.weight[self.padding_idx].fill_(0)
 
-    def forward(self, input):
+    def forward(self, input: Tensor) -> Tensor:
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type,
                            self.scale_grad_by_freq, self.sparse)
 
@@ -57,8 +79,10 @@ class Embedding(Module):
         return text + (", sparse=True" if self.sparse is not False else "")
 
     @classmethod
-    def from_pretrained(cls, embeddings, freeze=True, padding_idx=None, max_norm=None,
-                        norm_type=2.0, scale_grad_by_freq=False, sparse=False):
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True,
+                        padding_idx: int | None = None, max_norm: float | None = None,
+                        norm_type: float = 2.0, scale_grad_by_freq: bool = False,
+                        sparse: bool = False) -> Self:
         """A table from a matrix that is there already."""
         assert embeddings.dim() == 2, "Embeddings parameter is expected to be 2-dimensional"
         rows, columns = embeddings.shape

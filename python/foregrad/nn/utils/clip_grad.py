@@ -1,7 +1,18 @@
 """Clipping of gradients."""
 
+from __future__ import annotations
+
 from foregrad import _C
 from foregrad.autograd._modes import no_grad
+
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from foregrad import Tensor
+
+    _Tensors = Tensor | Iterable[Tensor]
+
+__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
 
 Tensor = _C.Tensor
 
@@ -11,7 +22,8 @@ def _listed(parameters):
 
 
 @no_grad()
-def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+def get_total_norm(tensors: _Tensors, norm_type: float = 2.0, error_if_nonfinite: bool = False,
+                   foreach: bool | None = None) -> Tensor:
     """The norm of all tensors together, as if they were one vector."""
     tensors = _listed(tensors)
     if not tensors:
@@ -27,7 +39,8 @@ def get_total_norm(tensors, norm_type=2.0, error_if_nonfinite=False, foreach=Non
 
 
 @no_grad()
-def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
+def clip_grads_with_norm_(parameters: _Tensors, max_norm: float, total_norm: Tensor,
+                          foreach: bool | None = None) -> None:
     """Scales gradients, given the norm that they have together."""
     scale = ((total_norm + 1e-6).reciprocal() * float(max_norm)).clamp(max=1.0)
     for parameter in _listed(parameters):
@@ -35,7 +48,8 @@ def clip_grads_with_norm_(parameters, max_norm, total_norm, foreach=None):
             parameter.grad.mul_(scale)
 
 
-def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=False, foreach=None):
+def clip_grad_norm_(parameters: _Tensors, max_norm: float, norm_type: float = 2.0,
+                    error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
     """Scales gradients so that their norm is at most max_norm; returns the norm before."""
     parameters = _listed(parameters)
     grads = [p.grad for p in parameters if p.grad is not None]
@@ -45,7 +59,7 @@ def clip_grad_norm_(parameters, max_norm, norm_type=2.0, error_if_nonfinite=Fals
 
 
 @no_grad()
-def clip_grad_value_(parameters, clip_value, foreach=None):
+def clip_grad_value_(parameters: _Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Limits every element of the gradients to [-clip_value, clip_value]."""
     for parameter in _listed(parameters):
         if parameter.grad is not None:

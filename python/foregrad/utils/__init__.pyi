@@ -1,3 +1,0 @@
-"""Small helpers with PyTorch's names."""
-
-from foregrad.utils import hooks as hooks
