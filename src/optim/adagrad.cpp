@@ -1,3 +1,4 @@
+// Adagrad: a gradient over the root of the sum of squares.
 #include "ops/elementwise/arithmetic.h"
 #include "ops/elementwise/unary.h"
 #include "optim/describe.h"

@@ -1,3 +1,4 @@
+// Adam and AdamW: one formula, with the decay of a parameter through the gradient or beside it.
 #include <cmath>
 
 #include "ops/elementwise/arithmetic.h"

@@ -45,7 +45,8 @@ static void check_value(const std::string& who, const Description::Row& row,
          spoken(row.name), *number);
   }
   auto* betas = std::get_if<Betas>(&value);
-  for (size_t i = 0; betas && i < betas->size(); i++) {
+  bool is_limited = betas && row.range == Range::at_least_0_below_1;
+  for (size_t i = 0; is_limited && i < betas->size(); i++) {
     double beta = (*betas)[i];
     if (beta >= 0 && beta < 1) continue;
     fail(ErrorKind::value,

@@ -58,7 +58,7 @@ const Description& description_of(const std::string& name);
 void check(const OptimizerSettings& settings);  // refuses what PyTorch refuses
 // State that an optimiser keeps per parameter, by PyTorch's names: tensors like the parameter.
 std::vector<std::string> state_names(const OptimizerSettings& settings);
-// The first state of that name.
+// State before the first step.
 Tensor first_state(const OptimizerSettings& settings, const Tensor& parameter);
 const std::string& name(const OptimizerSettings& settings);
 double lr_of(const OptimizerSettings& settings);

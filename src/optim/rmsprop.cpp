@@ -1,3 +1,4 @@
+// RMSprop: a gradient over the root of a running mean of squares.
 #include "ops/elementwise/arithmetic.h"
 #include "ops/elementwise/choose.h"
 #include "ops/elementwise/unary.h"

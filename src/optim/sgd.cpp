@@ -1,3 +1,4 @@
+// SGD: the gradient itself, or a running sum of gradients.
 #include "base/fail.h"
 #include "ops/elementwise/arithmetic.h"
 #include "optim/describe.h"

@@ -172,12 +172,17 @@ StepState::Named StepState::state(size_t parameter) const {
   const Slot& slot = slots_.at(parameter);
   const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
   Named result;
-  if (slot.steps == 0) return result;
+  const optim::Description& of = optim::description_of(optimizer);
+  // PyTorch has state that begins at a setting from the start.
+  if (slot.steps == 0 && of.begins_at.empty()) return result;
   for (const std::string& name : optim::state_names(optimizer)) {
     auto found = slot.state.find(name);
-    if (found != slot.state.end()) result.insert(*found);
+    if (found != slot.state.end())
+      result.insert(*found);
+    else if (!of.begins_at.empty())
+      result[name] = optim::first_state(optimizer, slot.parameter);
   }
-  if (optim::description_of(optimizer).keeps_step) {
+  if (of.keeps_step) {
     result["step"] = full({}, static_cast<double>(slot.steps), kFloat32);
   }
   return result;

@@ -62,7 +62,8 @@ class StepState {
   void advance(const std::vector<int>& updated);  // after a call, as apply_rules returned it
   void check_trained() const;                     // refuses if all parameters are frozen
 
-  // State by PyTorch's names; empty before the first update. Parameters count through all groups.
+  // State by PyTorch's names; empty before the first update, unless PyTorch has it before.
+  // Parameters count through all groups.
   using Named = std::map<std::string, Tensor>;
   Named state(size_t parameter) const;
   void load(size_t parameter, const Named& state);

@@ -41,7 +41,6 @@ nb::dict row_of(const Description& of) {
   row["base"] = of.python_base;
   row["fixed"] = fixed;
   row["settings"] = settings;
-  row["state"] = of.state;
   row["begins_at"] = of.begins_at;
   return row;
 }

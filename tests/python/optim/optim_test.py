@@ -242,6 +242,13 @@ def test_adagrad_has_its_state_before_the_first_step():
     state = optim.Adagrad([p], initial_accumulator_value=0.5).state_dict()["state"]
     assert list(state[0]) == ["step", "sum"]
     assert state[0]["step"].item() == 0 and state[0]["sum"].tolist() == [0.5, 0.5]
+    settings = fg.compiler.Adagrad(initial_accumulator_value=0.5)
+    step = fg.compiler.compile_step(lambda: (p * p).sum(), [p], settings)
+    compiled = step.state_dict()["state"]
+    assert compiled[0]["step"].item() == 0 and compiled[0]["sum"].tolist() == [0.5, 0.5]
+    step()
+    assert compiled[0]["sum"].tolist() == [0.5, 0.5]  # that of before
+    assert step.state[p]["sum"].tolist() == [4.5, 16.5] and step.state[p]["step"].item() == 1
 
 
 def test_rmsprop_keeps_what_its_settings_ask_for():
