@@ -57,6 +57,56 @@ void fill_zeros(const Tensor& tensor) {
               static_cast<size_t>(tensor.numel()) * item_size(tensor.dtype()));
 }
 
+// ---- a part of zeros
+
+// The times that a view shows an element of its input at most.
+enum class Shows : uint8_t { once, often };
+
+// Adds `values` (contiguous, logical order) at the positions of a geometry, in index order.
+template <class T>
+void add_at(T* storage, const Dims& sizes, const Dims& strides, const T* values) {
+  int64_t count = product(sizes).value();
+  std::vector<int64_t> index(sizes.size(), 0);
+  int64_t at = 0;
+  for (int64_t i = 0; i < count; i++) {
+    storage[at] = T(storage[at] + values[i]);
+    for (size_t d = sizes.size(); d-- > 0;) {
+      if (++index[d] < sizes[d].value()) {
+        at += strides[d].value();
+        break;
+      }
+      at -= strides[d].value() * (sizes[d].value() - 1);
+      index[d] = 0;
+    }
+  }
+}
+
+// Makes `whole` zeros, with `values` in the part of it that `view` shows. An element that is shown
+// several times gets the sum, in the order of the view.
+void put_into_zeros(const Tensor& whole, const Tensor& view, const Tensor& values, Shows shows) {
+  fill_zeros(whole);
+  if (shows == Shows::once) return kernels::copy_elements(view, values);
+  Tensor dense = kernels::as_contiguous(values);
+  visit(whole.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    add_at(reinterpret_cast<T*>(view.data_ptr()), view.sizes(), view.strides(),
+           reinterpret_cast<const T*>(dense.data_ptr()));
+  });
+}
+
+// The gradient of a view as a primitive: zeros with the gradient in the part that `show` finds. Its
+// own gradient is the view.
+template <class P, auto infer, auto show, Shows shows = Shows::once>
+Primitive<P> view_gradient(const char* name, const char* node) {
+  return plain_primitive<P, infer,
+                         [](Operands inputs, const P& p, Tensor* out) {
+                           NoGradGuard below;
+                           put_into_zeros(out[0], show(out[0], p), *inputs[0], shows);
+                         }>(name, Kind::scatter, "t")
+      .vjp(node,
+           wrt(0, saves::nothing, [](const Vjp& v, const P& p) { return show(v.grad(), p); }));
+}
+
 // ---- slice, select, diagonal
 
 struct SliceBackwardParams {
@@ -75,17 +125,10 @@ void infer_slice_backward(Operands inputs, const SliceBackwardParams& p, Meta* o
   infer_as_input(*inputs[0], p.input_sizes, view, "slice_backward", out[0]);
 }
 const Registered slice_backward_p =
-    plain_primitive<SliceBackwardParams, infer_slice_backward,
-                    [](Operands inputs, const SliceBackwardParams& p, Tensor* out) {
-                      fill_zeros(out[0]);
-                      NoGradGuard below;
-                      kernels::copy_elements(slice(out[0], p.dim, p.start, p.end, p.step),
-                                             *inputs[0]);
-                    }>("slice_backward", Kind::scatter, "t")
-        .vjp("SliceBackwardBackward0",
-             wrt(0, saves::nothing, [](const Vjp& v, const SliceBackwardParams& p) {
-               return slice(v.grad(), p.dim, p.start, p.end, p.step);
-             }));
+    view_gradient<SliceBackwardParams, infer_slice_backward,
+                  [](const Tensor& whole, const SliceBackwardParams& p) {
+                    return slice(whole, p.dim, p.start, p.end, p.step);
+                  }>("slice_backward", "SliceBackwardBackward0");
 const auto slice_backward_entry =
     define_as<slice_backward_p>(slice_backward, "The gradient of slice.")
         .shown(Shown::nowhere)
@@ -109,16 +152,10 @@ void infer_select_backward(Operands inputs, const SelectBackwardParams& p, Meta*
   infer_as_input(*inputs[0], p.input_sizes, view, "select_backward", out[0]);
 }
 const Registered select_backward_p =
-    plain_primitive<SelectBackwardParams, infer_select_backward,
-                    [](Operands inputs, const SelectBackwardParams& p, Tensor* out) {
-                      fill_zeros(out[0]);
-                      NoGradGuard below;
-                      kernels::copy_elements(select(out[0], p.dim, p.index), *inputs[0]);
-                    }>("select_backward", Kind::scatter, "t")
-        .vjp("SelectBackwardBackward0",
-             wrt(0, saves::nothing, [](const Vjp& v, const SelectBackwardParams& p) {
-               return select(v.grad(), p.dim, p.index);
-             }));
+    view_gradient<SelectBackwardParams, infer_select_backward,
+                  [](const Tensor& whole, const SelectBackwardParams& p) {
+                    return select(whole, p.dim, p.index);
+                  }>("select_backward", "SelectBackwardBackward0");
 const auto select_backward_entry =
     define_as<select_backward_p>(select_backward, "The gradient of select.")
         .shown(Shown::nowhere)
@@ -144,17 +181,10 @@ void infer_diagonal_backward(Operands inputs, const DiagonalBackwardParams& p, M
   infer_as_input(*inputs[0], p.input_sizes, view, "diagonal_backward", out[0]);
 }
 const Registered diagonal_backward_p =
-    plain_primitive<DiagonalBackwardParams, infer_diagonal_backward,
-                    [](Operands inputs, const DiagonalBackwardParams& p, Tensor* out) {
-                      fill_zeros(out[0]);
-                      NoGradGuard below;
-                      kernels::copy_elements(diagonal(out[0], p.offset, p.dim1, p.dim2),
-                                             *inputs[0]);
-                    }>("diagonal_backward", Kind::scatter, "t")
-        .vjp("DiagonalBackwardBackward0",
-             wrt(0, saves::nothing, [](const Vjp& v, const DiagonalBackwardParams& p) {
-               return diagonal(v.grad(), p.offset, p.dim1, p.dim2);
-             }));
+    view_gradient<DiagonalBackwardParams, infer_diagonal_backward,
+                  [](const Tensor& whole, const DiagonalBackwardParams& p) {
+                    return diagonal(whole, p.offset, p.dim1, p.dim2);
+                  }>("diagonal_backward", "DiagonalBackwardBackward0");
 const auto diagonal_backward_entry =
     define_as<diagonal_backward_p>(diagonal_backward, "The gradient of diagonal.")
         .shown(Shown::nowhere)
@@ -171,45 +201,11 @@ struct StridedBackwardParams {
   bool operator==(const StridedBackwardParams&) const = default;
 };
 
-// Adds `values` (contiguous, logical order) at the positions of a geometry, in index order.
-template <class T>
-void add_at(T* storage, const Dims& sizes, const Dims& strides, int64_t offset, const T* values) {
-  int64_t count = product(sizes).value();
-  std::vector<int64_t> index(sizes.size(), 0);
-  int64_t at = offset;
-  for (int64_t i = 0; i < count; i++) {
-    storage[at] = T(storage[at] + values[i]);
-    for (size_t d = sizes.size(); d-- > 0;) {
-      if (++index[d] < sizes[d].value()) {
-        at += strides[d].value();
-        break;
-      }
-      at -= strides[d].value() * (sizes[d].value() - 1);
-      index[d] = 0;
-    }
-  }
-}
-
 struct UnfoldBackwardParams {
   Dims input_sizes;
   int64_t dim, size, step;
   bool operator==(const UnfoldBackwardParams&) const = default;
 };
-
-// Windows overlap: elements of several windows get the sum, in the order of the windows.
-void add_windows(const Tensor& grad, const UnfoldBackwardParams& p, const Tensor& out) {
-  fill_zeros(out);
-  Dims strides = out.strides();
-  int64_t axis = wrap_axis(p.dim, strides.size(), "unfold_backward");
-  strides.push_back(strides.empty() ? Dim(1) : strides[axis]);
-  if (out.dim() > 0) strides[axis] = ops::stepped_stride(strides[axis], p.step);
-  Tensor values = kernels::as_contiguous(grad);
-  visit(grad.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    add_at(reinterpret_cast<T*>(out.data_ptr()), values.sizes(), strides, 0,
-           reinterpret_cast<const T*>(values.data_ptr()));
-  });
-}
 
 void infer_unfold_backward(Operands inputs, const UnfoldBackwardParams& p, Meta* out) {
   Dims view = p.input_sizes;
@@ -224,14 +220,11 @@ void infer_unfold_backward(Operands inputs, const UnfoldBackwardParams& p, Meta*
   infer_as_input(*inputs[0], p.input_sizes, view, "unfold_backward", out[0]);
 }
 const Registered unfold_backward_p =
-    plain_primitive<UnfoldBackwardParams, infer_unfold_backward,
-                    [](Operands inputs, const UnfoldBackwardParams& p, Tensor* out) {
-                      add_windows(*inputs[0], p, out[0]);
-                    }>("unfold_backward", Kind::scatter, "t")
-        .vjp("UnfoldBackwardBackward0",
-             wrt(0, saves::nothing, [](const Vjp& v, const UnfoldBackwardParams& p) {
-               return unfold(v.grad(), p.dim, p.size, p.step);
-             }));
+    view_gradient<UnfoldBackwardParams, infer_unfold_backward,
+                  [](const Tensor& whole, const UnfoldBackwardParams& p) {
+                    return unfold(whole, p.dim, p.size, p.step);
+                  },
+                  Shows::often>("unfold_backward", "UnfoldBackwardBackward0");
 const auto unfold_backward_entry =
     define_as<unfold_backward_p>(unfold_backward, "The gradient of unfold.")
         .shown(Shown::nowhere)
@@ -256,17 +249,15 @@ void strided_backward(const Tensor& grad, const StridedBackwardParams& p, const 
   auto [base, view_at, input_at, length] = Stretch(p);
   Tensor memory = empty_tensor({length}, grad.dtype()),
          counts = empty_tensor({length}, grad.dtype());
-  fill_zeros(memory);
+  put_into_zeros(memory, alias(memory, p.size, p.stride, view_at), grad, Shows::often);
   fill_zeros(counts);
-  Tensor values = kernels::as_contiguous(grad);
   visit(grad.dtype(), [&](auto zero) {
     using T = decltype(zero);
     if constexpr (!std::is_same_v<T, bool>) {
       auto* sums = reinterpret_cast<T*>(memory.data_ptr());
       auto* count = reinterpret_cast<T*>(counts.data_ptr());
-      add_at(sums, p.size, p.stride, view_at, reinterpret_cast<const T*>(values.data_ptr()));
       std::vector<T> ones(static_cast<size_t>(product(p.input_sizes).value()), T(1));
-      add_at(count, p.input_sizes, p.input_strides, input_at, ones.data());
+      add_at(count + input_at, p.input_sizes, p.input_strides, ones.data());
       for (int64_t i = 0; i < length; i++) {
         if (count[i] != T(0)) sums[i] = T(sums[i] / count[i]);
       }
