@@ -75,6 +75,13 @@ struct PrimitiveInfo {
   bool unspecified = false;   // its elements are any: `empty`
   bool copies = false;      // the output is its input in memory of its own, as another dtype maybe
   bool involutory = false;  // applied twice it gives the input, where that has the same dtype
+  // Groups of inputs, as bits by place in `operands`. The floating outputs together are a linear
+  // function, up to rounding, of the inputs of a group, with every other input as it is: add has
+  // the group {0, 1}, mul the groups {0} and {1}. Tensors of other strides in their place give the
+  // same elements or are refused. Forward mode sends tangents through the primitive itself, with a
+  // call for each group.
+  std::array<uint32_t, 2> linear{};
+  bool (*linear_if)(const void* params) = nullptr;  // the parameters with which it is; null: all
   bool from_storage = false;  // a view whose offset counts from the storage, not from its input
   bool raises = false;  // whether it fails depends on elements: it runs if its result is unused
   bool has_gradient = false;
@@ -83,6 +90,18 @@ struct PrimitiveInfo {
 
   // The output aliases the first input.
   bool aliases_input() const { return kind == Kind::view || shares_input; }
+  // The groups of `linear` for a call with these parameters; 0: none.
+  std::array<uint32_t, 2> linear_groups(const void* parameters) const {
+    return linear_if && !linear_if(parameters) ? std::array<uint32_t, 2>{} : linear;
+  }
+};
+
+// Inputs as bits, written as a list of places.
+struct InputSet {
+  uint32_t bits = 0;
+  InputSet(std::initializer_list<int> places) {
+    for (int place : places) bits |= 1u << place;
+  }
 };
 
 // Every primitive, in order of name.
@@ -100,6 +119,7 @@ struct Primitive : PrimitiveInfo {
   Primitive&& vjp(const char* node_name, RuleText<F>... rules) &&;
   Primitive&& of_storage() && {
     from_storage = true;
+    linear = {};
     return std::move(*this);
   }
   Primitive&& sharing_input() && {
@@ -112,6 +132,16 @@ struct Primitive : PrimitiveInfo {
   }
   Primitive&& copying() && {
     copies = true;
+    return std::move(*this).linear_in({0});
+  }
+  Primitive&& linear_in(InputSet group, InputSet other = {}) && {
+    linear = {group.bits, other.bits};
+    return std::move(*this);
+  }
+  // A rule that takes (const P&).
+  template <auto rule>
+  Primitive&& linear_where() && {
+    linear_if = [](const void* params) { return rule(*static_cast<const P*>(params)); };
     return std::move(*this);
   }
   Primitive&& undoing_itself() && {

@@ -155,6 +155,7 @@ const Registered flash_backward_p =
     ops::plain_primitive<FlashParams, infer_flash_backward, evaluate_flash_backward>(
         "flash_attention_backward", Kind::extern_call, "tttttto", 3)
         .requiring<require_flash_backward>()
+        .linear_in({0})
         .vjp("ScaledDotProductFlashAttentionForCpuBackwardBackward0",
              wrt_all({0, 1, 2, 3, 6}, kOperands | saves::in(6),
                      [](const Vjp& v, const FlashParams& p) {

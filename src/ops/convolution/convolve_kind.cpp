@@ -187,6 +187,7 @@ constexpr auto of_bias = wrt(2, saves::nothing, [](const Vjp& v) { return channe
 const Registered forward_p =
     plain_primitive<ConvParams, infer_convolve, evaluate_forward>("convolve", Kind::convolve, "tto")
         .requiring<require_convolve>()
+        .linear_in({0, 2})
         .vjp("ConvolutionBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {
@@ -201,6 +202,7 @@ const Registered input_p =
     plain_primitive<ConvParams, infer_convolve_input, evaluate_input>("convolve_input",
                                                                       Kind::convolve, "tto")
         .requiring<require_convolve_input>()
+        .linear_in({0, 2})
         .vjp("ConvolutionBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {
@@ -215,6 +217,7 @@ const Registered weight_p =
     plain_primitive<ConvParams, infer_convolve_weight, evaluate_weight>("convolve_weight",
                                                                         Kind::convolve, "tt")
         .requiring<require_convolve_weight>()
+        .linear_in({0}, {1})
         .vjp("ConvolutionBackwardBackward0",
              wrt(0, saves::in(1) | saves::shape(0),
                  [](const Vjp& v, const ConvParams& p) {

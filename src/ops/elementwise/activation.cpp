@@ -31,6 +31,7 @@ const Registered threshold_backward_p =
         "threshold_backward",
         [](auto grad, auto x, const Threshold& p)
             FG_INLINED { return ir::select(x <= number(x, p.threshold), 0, grad); })
+        .linear_in({0})
         .vjp("ThresholdBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Threshold& p) {
@@ -99,6 +100,7 @@ const Registered hardtanh_backward_p =
                                                                  (x >= number(x, p.max));
                                                   return ir::select(outside, 0, grad);
                                                 })
+        .linear_in({0})
         .vjp("HardtanhBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Range& p) {
@@ -149,6 +151,7 @@ const Registered leaky_relu_backward_p =
         "leaky_relu_backward",
         [](auto grad, auto x, const Slope& p)
             FG_INLINED { return ir::select(x > 0, grad, grad * number(x, p.negative)); })
+        .linear_in({0})
         .vjp("LeakyReluBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Slope& p) {
@@ -187,6 +190,7 @@ const Registered elu_backward_p =
           auto below = grad * (inner * (number(x, p.alpha) * outer)) * ir::exp(x * inner);
           return ir::select(x <= 0, below, grad * outer);
         })
+        .linear_in({0})
         .vjp("EluBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Elu& p) {

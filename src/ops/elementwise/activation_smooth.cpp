@@ -61,23 +61,31 @@ const Registered gelu_p = elementwise<Types::floating_only, 1>("gelu", [](auto x
                             return x * 0.5 * (1 + ir::erf(x * kRootHalf));
                           }).vjp("GeluBackward0", gelu_rule<"none">);
 const Registered gelu_backward_p =
-    elementwise<Types::floating_only, 2>("gelu_backward", [](auto grad, auto x) FG_INLINED {
-      auto below = 0.5 * (1 + ir::erf(x * kRootHalf));
-      auto density = ir::exp(x * x * -0.5) * (0.5 * kRootTwoOverPi);
-      return grad * (below + x * density);
-    }).vjp("GeluBackwardBackward0", gelu_grad_rule<"none">, gelu_bend_rule<"none">);
+    elementwise<Types::floating_only, 2>("gelu_backward",
+                                         [](auto grad, auto x) FG_INLINED {
+                                           auto below = 0.5 * (1 + ir::erf(x * kRootHalf));
+                                           auto density =
+                                               ir::exp(x * x * -0.5) * (0.5 * kRootTwoOverPi);
+                                           return grad * (below + x * density);
+                                         })
+        .linear_in({0})
+        .vjp("GeluBackwardBackward0", gelu_grad_rule<"none">, gelu_bend_rule<"none">);
 const Registered gelu_tanh_p =
     elementwise<Types::floating_only, 1>("gelu_tanh", [](auto x) FG_INLINED {
       auto inner = kRootTwoOverPi * (x + kCubic * (x * x * x));
       return 0.5 * x * (1 + ir::tanh(inner));
     }).vjp("GeluBackward0", gelu_rule<"tanh">);
 const Registered gelu_tanh_backward_p =
-    elementwise<Types::floating_only, 2>("gelu_tanh_backward", [](auto grad, auto x) FG_INLINED {
-      auto square = x * x;
-      auto t = ir::tanh(kRootTwoOverPi * (x + kCubic * (square * x)));
-      auto inner_slope = kRootTwoOverPi * (1 + 3 * kCubic * square);
-      return grad * (0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * inner_slope));
-    }).vjp("GeluBackwardBackward0", gelu_grad_rule<"tanh">, gelu_bend_rule<"tanh">);
+    elementwise<Types::floating_only, 2>(
+        "gelu_tanh_backward",
+        [](auto grad, auto x) FG_INLINED {
+          auto square = x * x;
+          auto t = ir::tanh(kRootTwoOverPi * (x + kCubic * (square * x)));
+          auto inner_slope = kRootTwoOverPi * (1 + 3 * kCubic * square);
+          return grad * (0.5 * (1 + t) + 0.5 * x * ((1 - t * t) * inner_slope));
+        })
+        .linear_in({0})
+        .vjp("GeluBackwardBackward0", gelu_grad_rule<"tanh">, gelu_bend_rule<"tanh">);
 
 bool is_tanh(const char* who, const std::string& approximate) {
   if (approximate != "none" && approximate != "tanh") {
@@ -130,6 +138,7 @@ const Registered silu_backward_p =
                                            auto s = ir::sigmoid(x);
                                            return grad * s * (1 + x * (1 - s));
                                          })
+        .linear_in({0})
         .vjp("SiluBackwardBackward0",
              wrt(0, saves::in(1), [](const Vjp& v) { return silu_backward(v.grad(), v.in(1)); }),
              wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
@@ -158,6 +167,7 @@ const Registered mish_backward_p =
                                            auto t = ir::tanh(ir::softplus(x));
                                            return grad * (t + x * ir::sigmoid(x) * (1 - t * t));
                                          })
+        .linear_in({0})
         .vjp("MishBackwardBackward0",
              wrt(0, saves::in(1), [](const Vjp& v) { return mish_backward(v.grad(), v.in(1)); }),
              wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
@@ -192,6 +202,7 @@ const Registered softplus_backward_p =
           auto scaled = x * number(x, p.beta);
           return ir::select(scaled > number(x, p.threshold), grad, grad * ir::sigmoid(scaled));
         })
+        .linear_in({0})
         .vjp("SoftplusBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Softplus& p) {
@@ -229,6 +240,7 @@ const auto softplus_entry =
 const Registered log_sigmoid_backward_p =
     elementwise<Types::floating_only, 2>(
         "log_sigmoid_backward", [](auto grad, auto x) FG_INLINED { return grad * ir::sigmoid(-x); })
+        .linear_in({0})
         .vjp("LogSigmoidBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v) { return log_sigmoid_backward(v.grad(), v.in(1)); }),

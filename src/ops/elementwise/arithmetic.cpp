@@ -24,6 +24,7 @@ Tensor scaled(const Tensor& grad, const Scalar& alpha) {
 
 const Registered add_p =
     elementwise<Types::all, 2>("add", [](auto a, auto b) FG_INLINED { return a + b; })
+        .linear_in({0, 1})
         .vjp("AddBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing, [](const Vjp& v) { return v.grad(); }));
 const Registered add_scaled_p =
@@ -35,20 +36,24 @@ const Registered add_scaled_p =
               [](const auto& a, const auto& b, const auto& k) FG_INLINED { return b * k + a; }, a,
               b, number(b, p.alpha));
         })
+        .linear_in({0, 1})
         .vjp("AddBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing,
                  [](const Vjp& v, const Alpha& p) { return scaled(v.grad(), p.alpha); }));
 const Registered sub_p =
     elementwise<Types::numeric, 2>("sub", [](auto a, auto b) FG_INLINED { return a - b; })
+        .linear_in({0, 1})
         .vjp("SubBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::nothing, [](const Vjp& v) { return -v.grad(); }));
 const Registered mul_p =
     elementwise<Types::all, 2>("mul", [](auto a, auto b) FG_INLINED { return a * b; })
+        .linear_in({0}, {1})
         .vjp("MulBackward0", wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() * v.in(1); }),
              wrt(1, saves::in(0), [](const Vjp& v) { return v.grad() * v.in(0); }));
 const Registered neg_p =
     elementwise<Types::numeric, 1>("neg", [](auto x) FG_INLINED { return -x; })
         .undoing_itself()
+        .linear_in({0})
         .vjp("NegBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return -v.grad(); }));
 
 // PyTorch's rules for the factor of add and sub.
@@ -168,6 +173,7 @@ const Registered addcmul_p =
     elementwise<Types::numeric, 3, Factor>(
         "addcmul", [](auto x, auto a, auto b, const Factor& p)
                        FG_INLINED { return x + number(a, p.value) * a * b; })
+        .linear_in({0, 1})
         .vjp("AddcmulBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::in(2),
                  [](const Vjp& v, const Factor& p) { return v.grad() * scaled(v.in(2), p.value); }),
@@ -178,6 +184,7 @@ const Registered addcdiv_p =
     elementwise<Types::floating, 3, Factor>(
         "addcdiv", [](auto x, auto a, auto b, const Factor& p)
                        FG_INLINED { return x + number(a, p.value) * a / b; })
+        .linear_in({0, 1})
         .vjp("AddcdivBackward0", wrt(0, saves::nothing, [](const Vjp& v) { return v.grad(); }),
              wrt(1, saves::in(2),
                  [](const Vjp& v, const Factor& p) {

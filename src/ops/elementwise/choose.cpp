@@ -22,9 +22,10 @@ constexpr auto of_chosen =
 constexpr auto of_other =
     wrt(2, saves::in(0), [](const Vjp& v) { return where(v.in(0), 0, v.grad()); });
 const Registered where_p =
-    ops::masked_elementwise<Types::all, 3>("where", [](auto mask, auto a, auto b) FG_INLINED {
-      return ir::select(mask, a, b);
-    }).vjp("WhereBackward0", of_chosen, of_other);
+    ops::masked_elementwise<Types::all, 3>(
+        "where", [](auto mask, auto a, auto b) FG_INLINED { return ir::select(mask, a, b); })
+        .linear_in({1, 2})
+        .vjp("WhereBackward0", of_chosen, of_other);
 
 // A number takes the dtype of the result: integers must hold it, floats may become infinite.
 void check_numbers(const Tensor& self, const Tensor& other) {
@@ -115,11 +116,15 @@ constexpr auto of_end = wrt(1, saves::in(2), [](const Vjp& v) { return v.grad() 
 constexpr auto of_weight = wrt(2, saves::in(0) | saves::in(1),
                                [](const Vjp& v) { return v.grad() * (v.in(1) - v.in(0)); });
 const Registered lerp_p =
-    elementwise<Types::floating_only, 3>("lerp", [](auto start, auto end, auto weight) FG_INLINED {
-      auto near = ir::float_abs(weight) < 0.5;
-      auto way = ir::select(near, weight, weight - 1), base = ir::select(near, start, end);
-      return mad(way, end - start, base);
-    }).vjp("LerpBackward1", of_start, of_end, of_weight);
+    elementwise<Types::floating_only, 3>("lerp",
+                                         [](auto start, auto end, auto weight) FG_INLINED {
+                                           auto near = ir::float_abs(weight) < 0.5;
+                                           auto way = ir::select(near, weight, weight - 1),
+                                                base = ir::select(near, start, end);
+                                           return mad(way, end - start, base);
+                                         })
+        .linear_in({0, 1})
+        .vjp("LerpBackward1", of_start, of_end, of_weight);
 
 Tensor between(const Tensor& self, const Tensor& end, const Tensor& weight) {
   for (const Tensor* other : {&end, &weight}) {

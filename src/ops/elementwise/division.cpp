@@ -33,9 +33,10 @@ constexpr auto of_trunc_rest = wrt(1, saves::in(0) | saves::in(1), [](const Vjp&
   return -v.grad() * div(v.in(0), v.in(1), "trunc");
 });
 
-const Registered div_p = elementwise<Types::floating, 2>("div", [](auto a, auto b) FG_INLINED {
-                           return a / b;
-                         }).vjp("DivBackward0", of_dividend, of_divisor);
+const Registered div_p =
+    elementwise<Types::floating, 2>("div", [](auto a, auto b) FG_INLINED { return a / b; })
+        .linear_in({0})
+        .vjp("DivBackward0", of_dividend, of_divisor);
 const Registered trunc_div_p =
     elementwise<Types::numeric, 2>("trunc_div", [](auto a, auto b) FG_INLINED {
       return ir::trunc_div(a, b);

@@ -139,6 +139,7 @@ const auto log10_entry = define_as<log10_p>(entries::log10, "The logarithm to ba
 const Registered sigmoid_backward_p =
     elementwise<Types::floating_only, 2>(
         "sigmoid_backward", [](auto grad, auto y) FG_INLINED { return grad * ((1 - y) * y); })
+        .linear_in({0})
         .vjp("SigmoidBackwardBackward0",
              wrt(0, saves::in(1), [](const Vjp& v) { return sigmoid_backward(v.grad(), v.in(1)); }),
              wrt(1, saves::in(0) | saves::in(1),

@@ -178,6 +178,7 @@ const auto erfc_entry = define_as<erfc_p>(entries::erfc, "1 - erf(self), precise
 const Registered tanh_backward_p =
     elementwise<Types::floating_only, 2>(
         "tanh_backward", [](auto grad, auto y) FG_INLINED { return grad * (1 - y * y); })
+        .linear_in({0})
         .vjp("TanhBackwardBackward0",
              wrt(0, saves::in(1), [](const Vjp& v) { return tanh_backward(v.grad(), v.in(1)); }),
              wrt(1, saves::in(0) | saves::in(1),

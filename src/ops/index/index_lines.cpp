@@ -111,6 +111,7 @@ const Registered gather_p =
         }>()
         .apart(in_front_of_dim<GatherParams>)
         .raising()
+        .linear_in({0})
         .vjp("GatherBackward0",
              wrt(0, saves::shape(0) | saves::in(1), [](const Vjp& v, const GatherParams& p) {
                return gather_backward(v.grad(), v.sizes(0), p.dim, v.in(1));
@@ -205,6 +206,10 @@ const Registered scatter_p =
         .requiring<require_scatter>()
         .apart(in_front_of_dim<ScatterParams>)
         .raising()
+        .linear_in({0, 2})
+        .linear_where<[](const ScatterParams& p) {
+          return p.combine != kernels::Combine::multiply;
+        }>()
         .vjp("ScatterBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const ScatterParams& p) { return gradient_of_self(v, p); }),
@@ -312,6 +317,7 @@ const Registered scatter_multiply_p =
                     evaluate_scatter>("scatter_multiply", Kind::scatter, "ttt")
         .requiring<require_scatter>()
         .raising()
+        .linear_in({0})
         .vjp("NotImplemented", wrt_all({0, 2}, saves::nothing, [](const Vjp&) -> Tensors {
                fail(ErrorKind::not_implemented,
                     "scatter: the derivative for reduce='multiply' is not implemented");

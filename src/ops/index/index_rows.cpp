@@ -144,6 +144,7 @@ const Registered take_rows_p =
           require_rows(inputs[0]->sizes(), inputs[1].all(), p);
         }>()
         .raising()
+        .linear_in({0})
         .vjp("TakeRowsBackward0",
              wrt(0, saves::shape(0) | saves::in(1), [](const Vjp& v, const RowsParams& p) {
                return put_rows({}, v.list(1), v.grad(), {p, true, v.sizes(0)});
@@ -177,6 +178,7 @@ const Registered put_rows_p =
                  "put_rows", "values of the sizes that the indices have");
         }>()
         .raising()
+        .linear_in({0, 2})
         .vjp("PutRowsBackward0",
              wrt(0, saves::in(1) | saves::shape(2),
                  [](const Vjp& v, const PutRowsParams& p) {

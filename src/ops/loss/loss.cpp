@@ -84,6 +84,7 @@ const Registered mse_backward_p =
     elementwise<Types::floating_only, 3>("squared_error_backward",
                                          [](auto grad, auto x, auto y)
                                              FG_INLINED { return 2 * (x - y) * grad; })
+        .linear_in({0}, {1, 2})
         .vjp("MseLossBackwardBackward0",
              wrt(0, saves::in(1) | saves::in(2),
                  [](const Vjp& v) { return mse_loss_backward(v.grad(), v.in(1), v.in(2), kNone); }),
@@ -176,6 +177,7 @@ const Registered bowl_backward_p =
           auto outside = ir::select(d == d, p.slope * ir::sign(d), d);  // NaN stays NaN
           return grad * ir::select(inside, d / p.divisor, outside);
         })
+        .linear_in({0})
         .vjp("HuberLossBackwardBackward0",
              wrt(0, saves::in(1) | saves::in(2),
                  [](const Vjp& v, const Bowl& p) {

@@ -96,6 +96,7 @@ const Registered entropy_backward_p =
                                          [](auto grad, auto x, auto y) FG_INLINED {
                                            return grad * (x - y) / ir::at_least((1 - x) * x, 1e-12);
                                          })
+        .linear_in({0})
         .vjp("BinaryCrossEntropyBackwardBackward0",
              wrt(0, saves::in(1) | saves::in(2),
                  [](const Vjp& v) {

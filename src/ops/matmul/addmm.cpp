@@ -119,6 +119,7 @@ const Registered addmm_p =
           ops::require_product(*inputs[1], *inputs[2]);
           ops::check_dtypes("addmm", *inputs[0], *inputs[1]);
         }>()
+        .linear_in({0, 1})
         .vjp("AddmmBackward0", of_self, of_left, of_right);
 
 void check_self(const char* who, const Tensor& self, const Tensor& product) {

@@ -27,7 +27,7 @@ Primitive<NoParams> product_primitive(const char* name) {
       plain_primitive<NoParams, rule, [](Operands inputs, const NoParams&, Tensor* out) {
         ops::multiply(*inputs[0], *inputs[1], out[0]);
       }>(name, Kind::contract, "tt");
-  return std::move(primitive).template requiring<require_factors>();
+  return std::move(primitive).template requiring<require_factors>().linear_in({0}, {1});
 }
 
 void infer_mm(Operands inputs, const NoParams&, Meta* out) {

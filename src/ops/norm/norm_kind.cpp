@@ -119,6 +119,7 @@ const Registered rows_backward_p =
         "normalize_rows_backward", Kind::extern_call, "ttott", 2)
         .requiring<require_rows_backward>()
         .apart(rows_in_front)
+        .linear_in({0})
         .vjp("NormalizeBackwardBackward0",
              wrt_all({0, 1, 2}, saves::in(0) | saves::in(1) | saves::in(2),
                      [](const Vjp& v, const RowParams& p) {

@@ -77,6 +77,7 @@ const Registered log_softmax_p =
              }));
 const Registered softmax_gradient_p =
     softmax_primitive<SoftmaxKind::softmax_gradient>("softmax_backward", "tt")
+        .linear_in({0})
         .vjp("SoftmaxBackwardDataBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const SoftmaxParams& p) {
@@ -86,6 +87,7 @@ const Registered softmax_gradient_p =
                  [](const Vjp& v, const SoftmaxParams& p) { return softmax_second(v, p.dim); }));
 const Registered log_softmax_gradient_p =
     softmax_primitive<SoftmaxKind::log_softmax_gradient>("log_softmax_backward", "tt")
+        .linear_in({0})
         .vjp(
             "LogSoftmaxBackwardDataBackward0",
             wrt(0, saves::in(1),

@@ -153,6 +153,7 @@ Tensor spread(const PoolParams& p, const Tensor& grad);
 Primitive<PoolParams> average_primitive(const char* name, const char* node) {
   return plain_primitive<PoolParams, infer_average, evaluate_average>(name, Kind::reduce, "t")
       .requiring<require_average<false>>()
+      .linear_in({0})
       .vjp(node, wrt(0, saves::nothing,
                      [](const Vjp& v, const PoolParams& p) { return spread(p, v.grad()); }));
 }
@@ -162,6 +163,7 @@ const Registered adaptive_average_p =
 const Registered spread_p = plain_primitive<PoolParams, infer_spread, evaluate_spread>(
                                 "average_pool_spread", Kind::scatter, "t")
                                 .requiring<require_average<true>>()
+                                .linear_in({0})
                                 .vjp("AvgPool2DBackwardBackward0",
                                      wrt(0, saves::nothing, [](const Vjp& v, const PoolParams& p) {
                                        return average_p.with(p, v.grad());

@@ -71,6 +71,7 @@ void evaluate_cat(Operands inputs, const CatParams& p, Tensor* out) {
 
 const Registered cat_p =
     plain_primitive<CatParams, infer_cat, evaluate_cat>("cat", Kind::gather, "l")
+        .linear_in({0})
         .vjp("CatBackward0", wrt(0, saves::shape(0), [](const Vjp& v, const CatParams& p) {
                Tensors grads;
                Dim at = 0;

@@ -222,6 +222,7 @@ const Registered flip_p =
                       }
                       kernels::copy_elements(out[0], alias(self, self.sizes(), strides, offset));
                     }>("flip", Kind::gather, "t")
+        .linear_in({0})
         .vjp("FlipBackward0", wrt(0, saves::nothing, [](const Vjp& v, const FlipParams& p) {
                return flip(v.grad(), p.dims);
              }));

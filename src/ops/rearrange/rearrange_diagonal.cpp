@@ -67,6 +67,7 @@ const Registered tril_p =
                     [](Operands inputs, const TriangleParams& p, Tensor* out) {
                       keep_triangle(*inputs[0], true, p.diagonal, out[0]);
                     }>("tril", Kind::gather, "t")
+        .linear_in({0})
         .vjp("TrilBackward0", wrt(0, saves::nothing, [](const Vjp& v, const TriangleParams& p) {
                return tril(v.grad(), p.diagonal);
              }));
@@ -78,6 +79,7 @@ const Registered triu_p =
                     [](Operands inputs, const TriangleParams& p, Tensor* out) {
                       keep_triangle(*inputs[0], false, p.diagonal, out[0]);
                     }>("triu", Kind::gather, "t")
+        .linear_in({0})
         .vjp("TriuBackward0", wrt(0, saves::nothing, [](const Vjp& v, const TriangleParams& p) {
                return triu(v.grad(), p.diagonal);
              }));

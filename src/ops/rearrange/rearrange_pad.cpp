@@ -80,6 +80,10 @@ void evaluate_pad(Operands inputs, const PadParams& p, Tensor* out) {
 
 const Registered constant_pad_p =
     plain_primitive<PadParams, infer_pad, evaluate_pad>("constant_pad", Kind::gather, "t")
+        .linear_in({0})
+        .linear_where<[](const PadParams& p) {
+          return p.value.is_known() && p.value.real() == 0;
+        }>()
         .vjp("ConstantPadNdBackward0", wrt(0, saves::nothing, [](const Vjp& v, const PadParams& p) {
                Dims back = p.pad;
                for (Dim& pad : back) pad = -pad;

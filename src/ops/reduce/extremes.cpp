@@ -117,6 +117,7 @@ const Registered clamp_backward_p =
           if (p.max) grad = ir::select(x <= number(x, *p.max), grad, zero);
           return grad;
         })
+        .linear_in({0})
         .vjp("ClampBackwardBackward0",
              wrt(0, saves::in(1),
                  [](const Vjp& v, const Limits& p) {

@@ -116,11 +116,11 @@ Primitive<ReduceParams> reduce_primitive() {
   return primitive;
 }
 
-const Registered sum_p = reduce_primitive<"sum", Reduction::sum>().vjp(
+const Registered sum_p = reduce_primitive<"sum", Reduction::sum>().linear_in({0}).vjp(
     "SumBackward1", wrt(0, saves::shape(0), [](const Vjp& v, const ReduceParams& p) {
       return spread_over(v.grad(), v.sizes(0), p.dim, p.keepdim);
     }));
-const Registered mean_p = reduce_primitive<"mean", Reduction::sum, true>().vjp(
+const Registered mean_p = reduce_primitive<"mean", Reduction::sum, true>().linear_in({0}).vjp(
     "MeanBackward1", wrt(0, saves::shape(0), [](const Vjp& v, const ReduceParams& p) {
       return mean_gradient(v.grad(), v.sizes(0), p.dim, p.keepdim);
     }));

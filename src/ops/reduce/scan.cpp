@@ -151,11 +151,12 @@ Tensors recurrence_gradients(const Vjp& v, int64_t dim, bool reverse) {
   Tensor adjoint = linear_recurrence(shifted(a, dim, !reverse, 0), v.grad(), dim, !reverse);
   return {adjoint * shifted(v.out(), dim, reverse, 0), adjoint};
 }
-const Registered recurrence_p = scan_primitive<"linear_recurrence", RecurrenceStep>().vjp(
-    "LinearRecurrenceBackward0",
-    wrt_all({0, 1}, saves::in(0) | saves::out(), [](const Vjp& v, const ScanParams& p) {
-      return recurrence_gradients(v, p.dim, p.reverse);
-    }));
+const Registered recurrence_p =
+    scan_primitive<"linear_recurrence", RecurrenceStep>().linear_in({1}).vjp(
+        "LinearRecurrenceBackward0",
+        wrt_all({0, 1}, saves::in(0) | saves::out(), [](const Vjp& v, const ScanParams& p) {
+          return recurrence_gradients(v, p.dim, p.reverse);
+        }));
 
 Tensor cumprod_of(const Tensor& self, int64_t dim, bool reverse);
 Tensor cumsum_of(const Tensor& self, int64_t dim, bool reverse);
@@ -168,7 +169,7 @@ Tensor cumprod_gradient(const Tensor& grad, const Tensor& self, int64_t dim, boo
   return rest * cumprod_of(shifted(self, dim, reverse, 1), dim, reverse);
 }
 
-const Registered cumsum_p = scan_primitive<"cumsum", CumsumStep>().vjp(
+const Registered cumsum_p = scan_primitive<"cumsum", CumsumStep>().linear_in({0}).vjp(
     "CumsumBackward0", wrt(0, saves::nothing, [](const Vjp& v, const ScanParams& p) {
       return cumsum_of(v.grad(), p.dim, !p.reverse);
     }));

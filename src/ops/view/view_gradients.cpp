@@ -103,6 +103,7 @@ Primitive<P> view_gradient(const char* name, const char* node) {
                            NoGradGuard below;
                            put_into_zeros(out[0], show(out[0], p), *inputs[0], shows);
                          }>(name, Kind::scatter, "t")
+      .linear_in({0})
       .vjp(node,
            wrt(0, saves::nothing, [](const Vjp& v, const P& p) { return show(v.grad(), p); }));
 }
@@ -283,6 +284,7 @@ const Registered as_strided_backward_p =
                     [](Operands inputs, const StridedBackwardParams& p, Tensor* out) {
                       strided_backward(*inputs[0], p, out[0]);
                     }>("as_strided_backward", Kind::scatter, "t")
+        .linear_in({0})
         .vjp("AsStridedBackwardBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, const StridedBackwardParams& p) {
                // The transpose: bring the gradient into the memory of both, zero where the input

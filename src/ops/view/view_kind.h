@@ -1,4 +1,5 @@
-// The view kind: a primitive that is only a rule for sizes, strides and offset.
+// The view kind: a primitive that is only a rule for sizes, strides and offset. It is linear,
+// unless its rule depends on the memory of its input.
 #pragma once
 
 #include "ir/primitive.h"
@@ -23,7 +24,7 @@ ir::Primitive<P> view_primitive(const char* name, Rule) {
   primitive.kind = ir::Kind::view;
   primitive.operands = "t";
   primitive.infer = ViewKind<P, Rule>::infer;
-  return primitive;
+  return std::move(primitive).linear_in({0});
 }
 
 // A primitive of another kind, from its shape rule and its kernel (functions or lambdas).

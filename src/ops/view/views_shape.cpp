@@ -127,6 +127,7 @@ const Registered unsafe_view_p =
                       out[0] = alias(self, out[0].sizes(), out[0].strides(), self.impl()->offset);
                     }>("unsafe_view", Kind::gather, "t")
         .sharing_input()
+        .linear_in({0})
         .vjp("UnsafeViewBackward0", wrt(0, saves::shape(0), view_gradient));
 const auto unsafe_view_entry =
     define_as<unsafe_view_p>(_unsafe_view, "As view, of a tensor that nothing else will use.")

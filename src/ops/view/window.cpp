@@ -48,6 +48,7 @@ const Registered window_p =
                                    out.offset += p.offset;
                                  })
         .requiring<require_window>()
+        .linear_in({})  // not with other strides of its value
         .vjp("WindowBackward0", wrt(0, saves::in(0), [](const Vjp& v, const WindowParams& p) {
                Tensor self = v.in(0);  // for its strides
                return as_strided_backward(v.grad(), self.sizes(), self.strides(), 0, p.size,

@@ -6,11 +6,9 @@
 #include <random>
 #include <set>
 
-#include "autograd/autograd.h"
 #include "base/error.h"
 #include "ir/scalar_eval.h"
-#include "ops/copy/copy.h"
-#include "tests/ops/table/table_cases.h"
+#include "tests/ops/table/primitive_calls.h"
 
 namespace fg::table {
 namespace {
@@ -63,36 +61,16 @@ bool is_nan_bits(DType dtype, uint64_t bits) {
   });
 }
 
-class BothWays : public ir::Interpreter {
+class BothWays : public PrimitiveCalls {
  public:
   std::set<std::string> seen;
 
-  void call(ir::Call& call) override {
-    if (!call.primitive) return call.run();
-    const ir::PrimitiveInfo& primitive = *call.primitive;
-    Tensor* outputs = call.outputs.data();
-    allocate(primitive, call.inputs, call.params, outputs);
-    ir::PastInterpreter below(*this);
-    if (primitive.evaluate) primitive.evaluate(call.inputs, call.params, outputs);
-    if (primitive.formula) compare_all(primitive, call.inputs.size(), call.params);
+ protected:
+  void look(const ir::PrimitiveInfo& primitive, ir::Operands inputs, const void* params) override {
+    if (primitive.formula) compare_all(primitive, inputs.size(), params);
   }
-  bool write(const Tensor&, const Tensor&) override { return false; }
 
  private:
-  // As made by the function that is looked at, which may read them.
-  static void allocate(const ir::PrimitiveInfo& primitive, ir::Operands inputs, const void* params,
-                       Tensor* outputs) {
-    ir::Meta metas[4];
-    primitive.infer(inputs, params, metas);
-    if (primitive.kind == ir::Kind::view) {
-      outputs[0] = alias(*inputs[0], metas[0].sizes, metas[0].strides, metas[0].offset);
-      return;
-    }
-    for (int i = 0; i < primitive.outputs; i++) {
-      outputs[i] = empty_tensor(metas[i].sizes, metas[i].dtype);
-    }
-  }
-
   static DType result_dtype(const ir::PrimitiveInfo& primitive, const Tensors& inputs,
                             const void* params) {
     std::vector<ir::Operand> operands(inputs.begin(), inputs.end());
@@ -175,13 +153,7 @@ class BothWays : public ir::Interpreter {
 
 TEST(TableFormulas, kernel_and_expression_agree_in_every_bit) {
   BothWays both;
-  for (const FunctionInfo* info : ir::functions()) {
-    each_sample(*info, [&](const Sample& sample) {
-      ir::Interpreting guard(both);
-      auto copied = [](const Tensor& tensor) { return clone(tensor); };  // made here: known
-      run(*info, map_tensors(sample.arguments, copied), sample.check_gradient);
-    });
-  }
+  run_table(both);
   for (const ir::PrimitiveInfo* primitive : ir::primitives()) {
     if (primitive->formula) {
       EXPECT_TRUE(both.seen.contains(primitive->name))
