@@ -95,6 +95,7 @@ void print_field(std::string& out, const Dims& value) {
 }
 void print_field(std::string& out, DType value) { out += name(value); }
 void print_field(std::string& out, bool value) { out += value ? "true" : "false"; }
+void print_field(std::string& out, Axis value) { print_field(out, int64_t{value}); }
 void print_field(std::string& out, int64_t value) {
   char digits[24];
   out.append(digits, std::to_chars(digits, std::end(digits), value).ptr);
@@ -135,6 +136,7 @@ static T parse_number(TextReader& in) {
 }
 
 void parse_field(TextReader& in, int64_t& value) { value = parse_number<int64_t>(in); }
+void parse_field(TextReader& in, Axis& value) { value = parse_number<int64_t>(in); }
 void parse_field(TextReader& in, double& value) {
   constexpr size_t kDigits = 16;
   TextReader ahead = in;

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "ir/axes.h"
 #include "ir/fields.h"
 #include "ir/operand.h"
 
@@ -44,6 +45,7 @@ void print_field(std::string& out, const Scalar& value);
 void print_field(std::string& out, DType value);
 void print_field(std::string& out, bool value);
 void print_field(std::string& out, int64_t value);
+void print_field(std::string& out, Axis value);
 void print_field(std::string& out, double value);
 void print_field(std::string& out, const Generator& value);
 void parse_field(TextReader& in, Dim& value);
@@ -52,6 +54,7 @@ void parse_field(TextReader& in, Scalar& value);
 void parse_field(TextReader& in, DType& value);
 void parse_field(TextReader& in, bool& value);
 void parse_field(TextReader& in, int64_t& value);
+void parse_field(TextReader& in, Axis& value);
 void parse_field(TextReader& in, double& value);
 void parse_field(TextReader& in, Generator& value);
 
@@ -161,7 +164,56 @@ struct ParamsType {
   // A copy with other numbers in the place of symbols; null if there are none. No function: no
   // field is a number.
   ParamsRef (*replace_symbols)(const void* params, NumberOf number_of);
+  // A copy for a call whose tensors all have more dimensions in front: axes are shifted, sizes of
+  // whole tensors get those of the front. `rank` is that of the first tensor before; the axes count
+  // the dimensions of a Shape instead, where the parameters have one. A zero-dim tensor with axes
+  // is refused. No function: no field is an axis, or some axes are fixed.
+  ParamsRef (*shift_axes)(const void* params, const Dims& front, size_t rank);
 };
+
+// A struct among the fields, whose own fields are looked at.
+template <class T>
+constexpr bool is_inner_struct = !std::is_enum_v<T> && !requires(const T& field) {
+  field.has_value();
+} && !requires(std::string& out, const T& field) { print_field(out, field); };
+
+// Whether `test` holds for the type of a field, as a std::type_identity.
+template <class P, class Test>
+constexpr bool any_field(Test test) {
+  auto one = [&]<class T>(std::type_identity<T> type) {
+    if constexpr (is_inner_struct<T>)
+      return any_field<T>(test);
+    else
+      return test(type);
+  };
+  return [&]<class... T>(std::type_identity<std::tuple<T...>>) {
+    return (one(std::type_identity<std::decay_t<T>>()) || ...);
+  }(std::type_identity<decltype(fields(std::declval<P&>()))>());
+}
+
+// Calls f(field) for each field.
+template <class P, class F>
+void visit_fields(P& params, const F& f) {
+  auto one = [&](auto& field) {
+    if constexpr (is_inner_struct<std::decay_t<decltype(field)>>)
+      visit_fields(field, f);
+    else
+      f(field);
+  };
+  std::apply([&](auto&... field) { (one(field), ...); }, fields(params));
+}
+
+// Whether every field with the name of an axis has a type of ir/axes.h.
+template <class P>
+constexpr bool axes_are_typed() {
+  bool typed = true;
+  size_t next = 0;
+  [[maybe_unused]] constexpr auto names = field_names<P>();
+  [&]<class... T>(std::type_identity<std::tuple<T...>>) {
+    ((typed &= !names_axis(names[next++]) || is_axes<std::decay_t<T>>), ...);
+  }(std::type_identity<decltype(fields(std::declval<P&>()))>());
+  return typed;
+}
 
 template <class P>
 struct ParamsOf {
@@ -224,8 +276,32 @@ struct ParamsOf {
     else
       return nullptr;
   }
-  static constexpr ParamsType type{std::is_empty_v<P>, copy, share, equal, print, generator, parse,
-                                   symbols_replaced()};
+  static ParamsRef shift_axes(const void* params, const Dims& front, size_t rank) {
+    auto shifted = std::make_shared<P>(get(params));
+    visit_fields(*shifted, [&](auto& field) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(field)>, Shape>) {
+        if (!field.empty()) rank = field.size();
+      }
+    });
+    visit_fields(*shifted, [&](auto& field) {
+      if constexpr (is_shifted<std::decay_t<decltype(field)>>) shift_axis(field, {front, rank});
+    });
+    return shifted;
+  }
+  static constexpr auto axes_shifted() -> decltype(&shift_axes) {
+    constexpr bool axes =
+        any_field<P>([]<class T>(std::type_identity<T>) { return is_shifted_axes<T>; });
+    constexpr bool fixed =
+        any_field<P>([]<class T>(std::type_identity<T>) { return std::is_same_v<T, FixedAxes>; });
+    if constexpr (axes && !fixed)
+      return shift_axes;
+    else
+      return nullptr;
+  }
+  static_assert(axes_are_typed<P>(), "a field named dim, axis or the like needs a type of axes.h");
+  static constexpr ParamsType type{
+      std::is_empty_v<P>, copy,          share, equal, print, generator, parse,
+      symbols_replaced(), axes_shifted()};
 };
 
 }  // namespace fg::ir

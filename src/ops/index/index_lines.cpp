@@ -91,7 +91,7 @@ void require_lines(const Dims& self, const Tensor& index, int64_t dim) {
 // ---- gather
 
 struct GatherParams {
-  int64_t dim;
+  Axis dim;
   bool operator==(const GatherParams&) const = default;
 };
 const Registered gather_p =
@@ -138,9 +138,9 @@ const auto gather_entry =
 // ---- scatter
 
 struct ScatterParams {
-  int64_t dim;
+  Axis dim;
   kernels::Combine combine;
-  Dims sizes{};  // of the result when there is no self: that is zeros
+  Shape sizes{};  // of the result when there is no self: that is zeros
   bool operator==(const ScatterParams&) const = default;
 };
 

@@ -7,7 +7,7 @@
 namespace fg::ops {
 
 struct RowsParams {
-  Dims axes;                   // the dimension that each index tensor indexes, ascending
+  ir::FixedAxes axes;          // the dimension that each index tensor indexes, ascending
   bool wrap = true;            // negative indices count from the end
   bool runtime_error = false;  // indices out of range raise PyTorch's RuntimeError, else IndexError
   bool operator==(const RowsParams&) const = default;

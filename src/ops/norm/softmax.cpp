@@ -16,7 +16,7 @@ using kernels::SoftmaxKind;
 namespace {
 
 struct SoftmaxParams {
-  int64_t dim = -1;
+  Axis dim = -1;
   bool operator==(const SoftmaxParams&) const = default;
 };
 

@@ -17,7 +17,7 @@ using ops::plain_primitive;
 namespace {
 
 struct CatParams {
-  int64_t dim;
+  Axis dim;
   bool operator==(const CatParams&) const = default;
 };
 

@@ -196,7 +196,7 @@ const auto roll_entry =
         });
 
 struct FlipParams {
-  Dims dims;
+  Axes dims;
   bool operator==(const FlipParams&) const = default;
 };
 // Reversed dimensions are read backwards: from the last element, with negative strides.

@@ -7,7 +7,7 @@
 namespace fg::ops {
 
 struct ReduceParams {
-  OptDims dim;  // none or empty: all
+  ir::OptAxes dim;  // none or empty: all
   bool keepdim = false;
   bool operator==(const ReduceParams&) const = default;
 };

@@ -24,7 +24,7 @@ namespace {
 // ---- values with their place
 
 struct WithIndexParams {
-  int64_t dim = 0;
+  Axis dim = 0;
   bool keepdim = false;
   bool operator==(const WithIndexParams&) const = default;
 };
@@ -89,7 +89,7 @@ void check_not_empty(const Dims& sizes, const std::vector<bool>& axes, const cha
 template <Text who>
 void infer_with_index(Operands inputs, const WithIndexParams& p, Meta* out) {
   const Dims& sizes = inputs[0]->sizes();
-  auto axes = axis_set(Dims{p.dim}, sizes.size(), who.chars);
+  auto axes = axis_set(Dims(int64_t{p.dim}), sizes.size(), who.chars);
   check_not_empty(sizes, axes, who.chars);
   out[0].sizes = out[1].sizes = ops::reduced_sizes(sizes, axes, p.keepdim);
   out[0].dtype = inputs[0]->dtype();
@@ -237,18 +237,20 @@ const auto min_other_entry =
         .out()
         .samples(pairs);
 
-const auto argmax_entry = define(argmax, "Where the largest element is: the first of equal ones.",
-                                 [](const Tensor& self, OptInt dim, bool keepdim) {
-                                   return index_of<max_index_p>(self, dim, keepdim, "argmax");
-                                 })
-                              .out()
-                              .samples(over_dim);
-const auto argmin_entry = define(argmin, "Where the smallest element is: the first of equal ones.",
-                                 [](const Tensor& self, OptInt dim, bool keepdim) {
-                                   return index_of<min_index_p>(self, dim, keepdim, "argmin");
-                                 })
-                              .out()
-                              .samples(over_dim);
+const auto argmax_entry =
+    define(argmax, "The index of the largest element: the first of equal ones.",
+           [](const Tensor& self, OptInt dim, bool keepdim) {
+             return index_of<max_index_p>(self, dim, keepdim, "argmax");
+           })
+        .out()
+        .samples(over_dim);
+const auto argmin_entry =
+    define(argmin, "The index of the smallest element: the first of equal ones.",
+           [](const Tensor& self, OptInt dim, bool keepdim) {
+             return index_of<min_index_p>(self, dim, keepdim, "argmin");
+           })
+        .out()
+        .samples(over_dim);
 
 }  // namespace
 }  // namespace fg

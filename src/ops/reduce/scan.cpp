@@ -22,7 +22,7 @@ using ops::plain_primitive;
 namespace {
 
 struct ScanParams {
-  int64_t dim = 0;
+  Axis dim = 0;
   bool reverse = false;
   bool operator==(const ScanParams&) const = default;
 };

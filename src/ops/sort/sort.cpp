@@ -21,7 +21,7 @@ namespace {
 using Sorted = std::tuple<Tensor, Tensor>;
 
 struct SortParams {
-  int64_t dim;
+  Axis dim;
   bool descending;
   bool operator==(const SortParams&) const = default;
 };
@@ -107,7 +107,7 @@ const auto msort_entry =
 
 struct TopkParams {
   Dim k;
-  int64_t dim;
+  Axis dim;
   bool largest;
   bool operator==(const TopkParams&) const = default;
 };

@@ -111,8 +111,8 @@ Primitive<P> view_gradient(const char* name, const char* node) {
 // ---- slice, select, diagonal
 
 struct SliceBackwardParams {
-  Dims input_sizes;
-  int64_t dim;
+  Shape input_sizes;
+  Axis dim;
   std::optional<Dim> start, end;
   Dim step;
   bool operator==(const SliceBackwardParams&) const = default;
@@ -138,8 +138,9 @@ const auto slice_backward_entry =
         });
 
 struct SelectBackwardParams {
-  Dims input_sizes;
-  int64_t dim, index;
+  Shape input_sizes;
+  Axis dim;
+  int64_t index;
   bool operator==(const SelectBackwardParams&) const = default;
 };
 void infer_select_backward(Operands inputs, const SelectBackwardParams& p, Meta* out) {
@@ -163,8 +164,9 @@ const auto select_backward_entry =
         .samples([] { return Samples{{{sample({2}), Dims{2, 3}, Scalar(1), Scalar(-1)}}}; });
 
 struct DiagonalBackwardParams {
-  Dims input_sizes;
-  int64_t offset, dim1, dim2;
+  Shape input_sizes;
+  int64_t offset;
+  Axis dim1, dim2;
   bool operator==(const DiagonalBackwardParams&) const = default;
 };
 void infer_diagonal_backward(Operands inputs, const DiagonalBackwardParams& p, Meta* out) {
@@ -203,8 +205,9 @@ struct StridedBackwardParams {
 };
 
 struct UnfoldBackwardParams {
-  Dims input_sizes;
-  int64_t dim, size, step;
+  Shape input_sizes;
+  Axis dim;
+  int64_t size, step;
   bool operator==(const UnfoldBackwardParams&) const = default;
 };
 

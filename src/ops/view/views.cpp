@@ -17,7 +17,7 @@ namespace {
 // ---- permute, transpose
 
 struct PermuteParams {
-  Dims dims;
+  AxisOrder dims;
   bool operator==(const PermuteParams&) const = default;
 };
 
@@ -59,7 +59,7 @@ const auto permute_entry =
     });
 
 struct TransposeParams {
-  int64_t dim0, dim1;
+  Axis dim0, dim1;
   bool operator==(const TransposeParams&) const = default;
 };
 const Registered transpose_p =

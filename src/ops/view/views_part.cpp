@@ -48,7 +48,8 @@ namespace {
 // ---- select, slice
 
 struct SelectParams {
-  int64_t dim, index;
+  Axis dim;
+  int64_t index;
   bool operator==(const SelectParams&) const = default;
 };
 const Registered select_p =
@@ -77,7 +78,7 @@ const auto select_entry =
     });
 
 struct SliceParams {
-  int64_t dim;
+  Axis dim;
   std::optional<Dim> start, end;
   Dim step;
   bool operator==(const SliceParams&) const = default;
@@ -169,7 +170,8 @@ const auto narrow_entry =
 // ---- diagonal, unfold
 
 struct DiagonalParams {
-  int64_t offset, dim1, dim2;
+  int64_t offset;
+  Axis dim1, dim2;
   bool operator==(const DiagonalParams&) const = default;
 };
 const Registered diagonal_p =
@@ -210,7 +212,8 @@ const auto diagonal_entry =
         });
 
 struct UnfoldParams {
-  int64_t dimension, size, step;
+  Axis dimension;
+  int64_t size, step;
   bool operator==(const UnfoldParams&) const = default;
 };
 const Registered unfold_p =

@@ -225,7 +225,7 @@ const auto unflatten_entry =
 // ---- unsqueeze, squeeze, expand
 
 struct AxisParams {
-  int64_t dim;
+  Axis dim;
   bool operator==(const AxisParams&) const = default;
 };
 const Registered unsqueeze_p =
@@ -269,7 +269,7 @@ const auto squeeze_entry =
 const Registered squeeze_dim_p =
     view_primitive<AxisParams>("squeeze_dim", [](const Tensor& self, const AxisParams& p,
                                                  Meta& out) {
-      squeeze_into(self, axis_set(Dims{p.dim}, self.sizes().size(), "squeeze"), out);
+      squeeze_into(self, axis_set(Dims(int64_t{p.dim}), self.sizes().size(), "squeeze"), out);
     }).vjp("SqueezeBackward1", wrt(0, saves::shape(0), [](const Vjp& v) {
              return squeeze_backward(v);
            }));
@@ -282,7 +282,7 @@ const auto squeeze_dim_entry =
         });
 
 struct AxesParams {
-  Dims dim;
+  Axes dim;
   bool operator==(const AxesParams&) const = default;
 };
 const Registered squeeze_dims_p =
