@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Finds comments and sentences of the docs that hide their subject.
 
-Comments (// in C++, # and docstrings in Python) and every sentence, heading, list item and table
-cell of the docs begin with the noun or verb they are about: never with `What`, `Who`, `Where`,
-`Which` or `Of`. "Where:" in front of a list is fine, and so is a trailing "// of ...", which goes
-on from the name on its left. The words `who`, `whoever` and `nobody` stand nowhere: the caller, the
-pass or the thread has a name. Code in backquotes and in fenced blocks is not read.
+Comments (// in C++, # and docstrings in Python), every sentence of the documentation of a function
+(the text in `define`), and every sentence, heading, list item and table cell of the docs begin with
+the noun or verb they are about: never with `What`, `Who`, `Where`, `Which` or `Of`. "Where:" in
+front of a list is fine, and so is a trailing "// of ...", which goes on from the name on its left.
+The words `who`, `whoever` and `nobody` stand nowhere: the caller, the pass or the thread has a
+name. Code in backquotes and in fenced blocks is not read.
 Usage: check_words.py [root of a checkout]
 """
 
@@ -25,6 +26,8 @@ SENTENCE = re.compile(r"[.!?][*_)\"]*\s+" + MARKS + r"(What|Who|Where(?!:)|Which
 HIDDEN = re.compile(r"\b(who|whoever|nobody)\b", re.IGNORECASE)
 CODE = re.compile(r"``.*?``|`[^`]*`", re.DOTALL)
 CPP_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(//[^\n]*)')
+LITERAL = r'"(?:\\.|[^"\\\n])*"'
+DOCUMENTED = re.compile(r"\bdefine(?:_as<[^;(]*>)?\(\s*[\w:.<>()]+,\s*((?:" + LITERAL + r"\s*)+)")
 FENCE = re.compile(r"^\s*(```|~~~)")
 ITEM = re.compile(r"\s*([-*+]|\d+[.)])\s+")
 
@@ -81,8 +84,18 @@ def problems_of_comments(comments):
             block.append(words)
 
 
+def documentations(text):
+    """(line, text) of the documentation of every function: the text that define() gets."""
+    for found in DOCUMENTED.finditer(text):
+        parts = re.findall(LITERAL, found.group(1))
+        line = text.count("\n", 0, found.start(1)) + 1
+        yield line, "".join(part[1:-1] for part in parts)
+
+
 def problems_of_cpp(text):
     yield from problems_of_comments(cpp_comments(text))
+    for line, words in documentations(text):
+        yield from problems_of_text(words, line, True)
 
 
 def docstrings(text):

@@ -50,6 +50,13 @@ class CheckWords(unittest.TestCase):
         text = 'const char* who = "// Who is it";\n// Names `who` in errors.\n'
         self.assertEqual(check("src/a.cpp", text), [])
 
+    def test_the_documentation_of_functions_is_read(self):
+        text = ('auto a = define(f, "Of each row the sum.", x);\n'
+                'auto b = define_as<f_p>(f.overload<0>(), "Sums. "\n    "Which ones: all.");\n'
+                'auto c = define(g, "Sums of rows.", [] { fail("Who is it"); });\n')
+        self.assertEqual(check("src/a.cpp", text),
+                         ['1: begins with "Of"', '2: a sentence begins with "Which"'])
+
     def test_comments_and_docstrings_of_python_are_read(self):
         text = '"""Sizes.\n\nWhat is kept.\n"""\n# Which one\nx = "# Of no interest"\n'
         self.assertEqual(check("python/a.py", text),

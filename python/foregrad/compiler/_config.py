@@ -36,7 +36,7 @@ _KNOWN = {
     "cache": (lambda value: isinstance(value, bool) or value in ("local", "remote"),
               "True, False, 'local' (never the remote store) or 'remote' (no files here)",
               "Whether what was compiled is kept and found again."),
-    "cache_dir": (_is_path, "the path of a folder", "Where the cache is."),
+    "cache_dir": (_is_path, "the path of a folder", "The folder of the cache."),
     "cache_size": (_is_size, "bytes, or a text such as '500M'",
                    "What the cache may take on disk."),
     "cache_tag": (_is_text, "a text",

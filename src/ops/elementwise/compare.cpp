@@ -51,28 +51,28 @@ Samples pairs() {
 }
 
 const auto eq_entry =
-    define_as<eq_p>(eq, "Where self equals other.").inplace().out().samples(pairs);
-const auto ne_entry = define_as<ne_p>(ne, "Where self differs from other.")
+    define_as<eq_p>(eq, "Tests whether self equals other.").inplace().out().samples(pairs);
+const auto ne_entry = define_as<ne_p>(ne, "Tests whether self differs from other.")
                           .also_named({"not_equal"})
                           .inplace()
                           .out()
                           .samples(pairs);
-const auto lt_entry = define_as<lt_p>(lt, "Where self is less than other.")
+const auto lt_entry = define_as<lt_p>(lt, "Tests whether self is less than other.")
                           .also_named({"less"})
                           .inplace()
                           .out()
                           .samples(pairs);
-const auto le_entry = define_as<le_p>(le, "Where self is at most other.")
+const auto le_entry = define_as<le_p>(le, "Tests whether self is at most other.")
                           .also_named({"less_equal"})
                           .inplace()
                           .out()
                           .samples(pairs);
-const auto gt_entry = define_as<gt_p>(gt, "Where self is greater than other.")
+const auto gt_entry = define_as<gt_p>(gt, "Tests whether self is greater than other.")
                           .also_named({"greater"})
                           .inplace()
                           .out()
                           .samples(pairs);
-const auto ge_entry = define_as<ge_p>(ge, "Where self is at least other.")
+const auto ge_entry = define_as<ge_p>(ge, "Tests whether self is at least other.")
                           .also_named({"greater_equal"})
                           .inplace()
                           .out()
@@ -91,22 +91,27 @@ const Registered logical_not_p = elementwise<Types::all, 1>(
                                      .undoing_itself();
 
 const auto logical_and_entry =
-    define_as<logical_and_p>(logical_and, "Where both are true, that is, not zero.")
+    define_as<logical_and_p>(logical_and, "Tests whether both are true, that is, not zero.")
         .inplace()
         .out()
         .samples(pairs);
-const auto logical_or_entry = define_as<logical_or_p>(logical_or, "Where at least one is true.")
-                                  .inplace()
-                                  .out()
-                                  .samples(pairs);
-const auto logical_xor_entry = define_as<logical_xor_p>(logical_xor, "Where exactly one is true.")
-                                   .inplace()
-                                   .out()
-                                   .samples(pairs);
+const auto logical_or_entry =
+    define_as<logical_or_p>(logical_or, "Tests whether at least one is true.")
+        .inplace()
+        .out()
+        .samples(pairs);
+const auto logical_xor_entry =
+    define_as<logical_xor_p>(logical_xor, "Tests whether exactly one is true.")
+        .inplace()
+        .out()
+        .samples(pairs);
 const auto logical_not_entry =
-    define_as<logical_not_p>(logical_not, "Where self is zero.").inplace().out().samples([] {
-      return Samples{{{tensor({0.0, 1.0, -2.0}, kFloat64)}}, {{sample_mask({3})}, "bools"}};
-    });
+    define_as<logical_not_p>(logical_not, "Tests whether self is zero.")
+        .inplace()
+        .out()
+        .samples([] {
+          return Samples{{{tensor({0.0, 1.0, -2.0}, kFloat64)}}, {{sample_mask({3})}, "bools"}};
+        });
 
 // ---- bits
 
@@ -198,7 +203,7 @@ Samples close_pairs() {
           {{tensor({1, 2}), tensor({1, 3})}, "integers"}};
 }
 const auto isclose_entry =
-    define(isclose, "Where |self - other| <= atol + rtol * |other|.",
+    define(isclose, "Tests whether |self - other| <= atol + rtol * |other|.",
            [](const Tensor& self, const Tensor& other, double rtol, double atol, bool equal_nan) {
              return close_to(self, other, rtol, atol, equal_nan);
            })

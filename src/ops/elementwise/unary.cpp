@@ -85,11 +85,11 @@ const Registered isfinite_p = elementwise<Types::all, 1>(
     kTest);
 
 const auto isnan_entry =
-    define_as<isnan_p>(entries::isnan, "Where self is not a number.").samples(numbers);
+    define_as<isnan_p>(entries::isnan, "Tests whether self is not a number.").samples(numbers);
 const auto isinf_entry =
-    define_as<isinf_p>(entries::isinf, "Where self is infinite.").samples(numbers);
+    define_as<isinf_p>(entries::isinf, "Tests whether self is infinite.").samples(numbers);
 const auto isfinite_entry =
-    define_as<isfinite_p>(entries::isfinite, "Where self is neither infinite nor NaN.")
+    define_as<isfinite_p>(entries::isfinite, "Tests whether self is neither infinite nor NaN.")
         .samples(numbers);
 
 struct Replacements {
