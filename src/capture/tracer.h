@@ -127,7 +127,10 @@ class Tracer : public ir::Interpreter, public ir::Capturing {
     Dim offset;
     Dim reach() const;
     explicit Geometry(const Tensor& tensor);
-    bool operator==(const Geometry&) const = default;
+    // As a key: parts that happen to be equal in the example stay two.
+    bool operator==(const Geometry& other) const {
+      return same(sizes, other.sizes) && same(strides, other.strides) && same(offset, other.offset);
+    }
   };
   struct GeometryHash {
     size_t operator()(const Geometry& geometry) const;
@@ -251,13 +254,14 @@ bool contains_memory(const Tensor& whole, const Tensor& part);
 // While alive, this thread traces.
 class Tracing : ir::Interpreting {
  public:
-  explicit Tracing(Tracer& tracer) : Interpreting(tracer) {
+  explicit Tracing(Tracer& tracer) : Interpreting(tracer), guards_(tracer.graph.symbols.get()) {
     modes.capturing = &tracer;
     autograd::take_active_hooks({});
   }
   ~Tracing() { autograd::take_active_hooks(hooks_); }
 
  private:
+  GuardScope guards_;
   FrozenGenerators frozen_;
   // Hooks see what a call saves and makes, not what its capture does.
   autograd::ActiveHooks hooks_ = autograd::active_hooks();

@@ -8,8 +8,14 @@ ValueInfo info_of(const Tensor& tensor) {
   return {tensor.sizes(), tensor.strides(), tensor.dtype(), tensor.impl()->wrapped_number};
 }
 
+// A storage of unknown length does not exist: where symbols are, shape rules see the layout alone.
 Tensor abstract_tensor_of(const ValueInfo& info) {
-  Tensor result = abstract_tensor(info.sizes, info.strides, 0, info.dtype);
+  auto is_constant = [](Dim dim) { return dim.is_constant(); };
+  const bool constant = std::ranges::all_of(info.sizes, is_constant) &&
+                        std::ranges::all_of(info.strides, is_constant);
+  Tensor result = constant ? abstract_tensor(info.sizes, info.strides, 0, info.dtype)
+                           : abstract_tensor(info.sizes, info.dtype);
+  if (!constant) result.impl()->set_layout(info.sizes, info.strides);
   result.impl()->wrapped_number = info.number;
   return result;
 }

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "ir/primitive.h"
+#include "tensor/symbols.h"
 
 namespace fg::ir {
 
@@ -16,7 +17,10 @@ struct ValueInfo {
   DType dtype = DType::f32;
   bool number = false;  // weak in promotion, as a plain number
 
-  bool operator==(const ValueInfo&) const = default;
+  friend bool same(const ValueInfo& a, const ValueInfo& b) {
+    return same(a.sizes, b.sizes) && same(a.strides, b.strides) && a.dtype == b.dtype &&
+           a.number == b.number;
+  }
 };
 ValueInfo info_of(const Tensor& tensor);
 Tensor abstract_tensor_of(const ValueInfo& info);
@@ -69,6 +73,8 @@ struct Graph {
   std::vector<ValueId> inputs, outputs;  // an output may be kNoValue
   std::vector<Role> input_roles, output_roles;
   std::vector<std::string> sources{""};
+  // Own the sizes of values and parameters that are no numbers. Null: all are.
+  std::shared_ptr<Symbols> symbols;
   // The new elements of an input (role mutation) may be computed in the memory of the old ones: the
   // caller does not need those after the run. Not part of the text.
   bool overwrites = false;

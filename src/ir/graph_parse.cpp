@@ -16,6 +16,11 @@ class GraphParser {
       : in_(text), most_values_(65536 + 64 * static_cast<int64_t>(text.size())) {}
 
   Graph parse() {
+    if (in_.take("sizes")) {
+      graph_.symbols = std::make_shared<Symbols>();
+      in_.symbols = graph_.symbols.get();
+      parse_symbols(in_);
+    }
     in_.expect("graph");
     in_.expect("(");
     while (!in_.take(")")) {
@@ -57,7 +62,7 @@ class GraphParser {
     return value;
   }
   void check_layout(const ValueInfo& info) const {
-    auto negative = [](Dim each) { return each < 0; };
+    auto negative = [](Dim each) { return known_less(each, 0) == Known::yes; };
     if (info.strides.size() != info.sizes.size()) in_.fail_here("one stride per size before");
     if (std::ranges::any_of(info.sizes, negative) || std::ranges::any_of(info.strides, negative)) {
       in_.fail_here("sizes and strides of 0 or more before");
@@ -123,7 +128,8 @@ class GraphParser {
     }
     in_.expect(")");
     size_t count = real ? reals.size() : integers.size();
-    if (!(product(info.sizes) == Dim(count))) in_.fail_here("as many elements as the sizes say");
+    if (known_equal(product(info.sizes), count) != Known::yes)
+      in_.fail_here("as many elements as the sizes say");
     Tensor flat = real ? tensor(reals, info.dtype) : tensor(integers, info.dtype);
     Tensor result = alias(flat, info.sizes, contiguous_strides(info.sizes), 0);
     result.impl()->wrapped_number = info.number;

@@ -9,7 +9,7 @@ namespace {
 void print_type(std::string& out, const ValueInfo& info) {
   out += name(info.dtype);
   print_field(out, info.sizes);
-  if (!(info.strides == contiguous_strides(info.sizes))) {
+  if (!same(info.strides, contiguous_strides(info.sizes))) {
     out += " strides ";
     print_field(out, info.strides);
   }
@@ -97,8 +97,10 @@ void print_operation(std::string& out, const Graph& graph, const Operation& oper
 
 std::string Graph::text() const {
   constexpr size_t kBytesPerLine = 64;  // about
-  std::string out = "graph(";
+  std::string out;
   out.reserve(kBytesPerLine * (inputs.size() + operations.size() + outputs.size()));
+  if (symbols && !symbols->all().empty()) out += "sizes " + symbols->text() + "\n";
+  out += "graph(";
   for (size_t i = 0; i < inputs.size(); i++) {
     if (i > 0) out += ",\n      ";
     print_value(out, inputs[i]);

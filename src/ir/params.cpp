@@ -153,11 +153,6 @@ void parse_field(TextReader& in, double& value) {
   }
   in = ahead;
 }
-void parse_field(TextReader& in, Dim& value) {
-  int64_t number = parse_number<int64_t>(in);
-  value = Dim::bound(number);
-  if (value.value() != number) in.fail_here(fmt::format("{} or more", value.text()));
-}
 void parse_field(TextReader& in, bool& value) {
   value = in.take("true");
   if (!value) in.expect("false");

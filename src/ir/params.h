@@ -1,5 +1,5 @@
-// Parameters of a primitive as graphs use them without knowing their type: keep, compare, hash,
-// print and parse them. All of it follows from the fields of the struct.
+// Parameters of a primitive as graphs use them without knowing their type: keep, print and parse
+// them. All of it follows from the fields of the struct.
 #pragma once
 
 #include <memory>
@@ -7,6 +7,7 @@
 #include "ir/axes.h"
 #include "ir/fields.h"
 #include "ir/operand.h"
+#include "tensor/symbols.h"
 
 namespace fg::ir {
 
@@ -32,6 +33,8 @@ class TextReader {
   std::string_view number();               // digits and letters of a number, inf and nan included
   std::string quoted();                    // "..."
   [[noreturn]] void fail_here(const std::string& expected) const;
+  // The sizes that names stand for; null: there are none.
+  Symbols* symbols = nullptr;
 
  private:
   std::string_view text_;
@@ -57,6 +60,9 @@ void parse_field(TextReader& in, int64_t& value);
 void parse_field(TextReader& in, Axis& value);
 void parse_field(TextReader& in, double& value);
 void parse_field(TextReader& in, Generator& value);
+
+// Reads "s0 = 12, s1 = 4 where s0 == 3*s1" into in.symbols.
+void parse_symbols(TextReader& in);
 
 template <class T>
 void print_fields(std::string& out, const T& params);
@@ -157,7 +163,6 @@ struct ParamsType {
   bool empty;                              // no fields
   Arguments (*copy)(const void* params);   // for a node of autograd
   ParamsRef (*share)(const void* params);  // for a graph
-  bool (*equal)(const void* a, const void* b);
   void (*print)(std::string& out, const void* params);
   const Generator* (*generator)(const void* params);  // null: none, or the process's own
   ParamsRef (*parse)(TextReader& in);
@@ -225,7 +230,6 @@ struct ParamsOf {
       return Arguments(P(get(params)));
   }
   static ParamsRef share(const void* params) { return std::make_shared<const P>(get(params)); }
-  static bool equal(const void* a, const void* b) { return get(a) == get(b); }
   static void print(std::string& out, const void* params) { print_fields(out, get(params)); }
   static const Generator* generator(const void* params) {
     const Generator* found = nullptr;
@@ -300,8 +304,7 @@ struct ParamsOf {
   }
   static_assert(axes_are_typed<P>(), "a field named dim, axis or the like needs a type of axes.h");
   static constexpr ParamsType type{
-      std::is_empty_v<P>, copy,          share, equal, print, generator, parse,
-      symbols_replaced(), axes_shifted()};
+      std::is_empty_v<P>, copy, share, print, generator, parse, symbols_replaced(), axes_shifted()};
 };
 
 }  // namespace fg::ir

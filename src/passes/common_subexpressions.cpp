@@ -134,7 +134,7 @@ class Merger {
       return false;
     }
     for (ValueId k = 0; k < static_cast<ValueId>(a.outputs()); k++) {
-      if (!(graph_.values[a.output + k] == graph_.values[b.output + k])) return false;
+      if (!same(graph_.values[a.output + k], graph_.values[b.output + k])) return false;
     }
     if (!a.primitive) return is_same_constant(a.constant, b.constant);
     if (a.params == b.params || !has_params(a)) return true;

@@ -59,12 +59,12 @@ class Folder {
     for (Dim size : sizes) {
       if (!size.is_constant()) return false;
     }
-    return product(sizes) <= Dim(kMostElements);
+    return product(sizes).value() <= kMostElements;
   }
   // Others are known, but stay as they are: the text of a constant has no strides.
   bool is_contiguous(ValueId value) const {
     const ir::ValueInfo& info = graph_.values[value];
-    return info.strides == contiguous_strides(info.sizes);
+    return same(info.strides, contiguous_strides(info.sizes));
   }
   bool can_fold(const Operation& operation) const {
     const ir::PrimitiveInfo& primitive = *operation.primitive;

@@ -35,8 +35,12 @@ std::optional<std::vector<std::pair<int64_t, int64_t>>> steps_of(const Dims& siz
   return steps;
 }
 
+bool same_window(const WindowParams& a, const WindowParams& b) {
+  return same(a.size, b.size) && same(a.stride, b.stride) && same(a.offset, b.offset);
+}
+
 bool covers(const WindowParams& window, const ValueInfo& whole) {
-  if (!(window.offset == 0)) return false;
+  if (known_equal(window.offset, 0) != Known::yes) return false;
   auto part = steps_of(window.size, window.stride);
   return part && part == steps_of(whole.sizes, whole.strides);
 }
@@ -113,7 +117,7 @@ class Simplifier {
   // Lets `by`, which has the same elements, stand for the value of an operation with memory of its
   // own.
   bool remove_copy(ValueId value, ValueId by) {
-    if (!(info(value) == info(by))) return false;
+    if (!same(info(value), info(by))) return false;
     if (memory_.is_shown(value)) {
       if (!memory_.is_fresh(by)) return false;
       memory_.shown[by] = true;
@@ -151,7 +155,7 @@ class Simplifier {
   }
   // Another look at the same memory: the caller may get it, but not twice, and not an input.
   bool replace_view(ValueId value, ValueId by) {
-    if (!(info(value) == info(by))) return false;
+    if (!same(info(value), info(by))) return false;
     if (memory_.is_output(value)) {
       if (memory_.is_output(by) || !maker(by) || !maker(by)->primitive) return false;
       memory_.output[by] = true;
@@ -164,7 +168,7 @@ class Simplifier {
     Look look{input, offset_of(operation)};
     bool of_view = looks_[input].of != kNoValue;
     if (of_view) look = {looks_[input].of, look.offset + looks_[input].offset};
-    if (look.offset == 0 && replace_view(output, look.of)) return true;
+    if (same(look.offset, 0) && replace_view(output, look.of)) return true;
     WindowParams params{info(output).sizes, info(output).strides, look.offset};
     if (of_view) make_window(operation, look.of, params);
     if (is_made_by(look.of, ops::put_window())) {
@@ -186,19 +190,20 @@ class Simplifier {
   }
   // A look at exactly the part that was written last.
   bool read_what_was_written(const Operation& write, ValueId output, const WindowParams& params) {
-    if (!(window_of(write) == params) || !steps_of(params.size, params.stride)) return false;
+    if (!same_window(window_of(write), params)) return false;
+    if (!steps_of(params.size, params.stride)) return false;
     ValueId part = write.inputs[1];
     // The part has another memory than the view, which the caller may know.
-    if (memory_.is_shown(output) || !(info(part) == info(output))) return false;
+    if (memory_.is_shown(output) || !same(info(part), info(output))) return false;
     same_[output] = part;
     return true;
   }
   bool remove_write(Operation& operation) {
     const WindowParams& params = window_of(operation);
     ValueId whole = operation.inputs[0], part = operation.inputs[1];
-    if (!(info(part).sizes == params.size)) return false;
+    if (known_equal(info(part).sizes, params.size) != Known::yes) return false;
     if (covers(params, info(operation.output))) return replace_everything(operation, part);
-    if (is_made_by(whole, ops::put_window()) && window_of(*maker(whole)) == params) {
+    if (is_made_by(whole, ops::put_window()) && same_window(window_of(*maker(whole)), params)) {
       operation.inputs[0] = maker(whole)->inputs[0];  // overwritten at once
     }
     return false;
@@ -208,7 +213,7 @@ class Simplifier {
     const WindowParams& params = window_of(operation);
     ValueId output = operation.output;
     const ValueInfo& whole = info(output);
-    if (params.size == whole.sizes && params.stride == whole.strides) {
+    if (same(params.size, whole.sizes) && same(params.stride, whole.strides)) {
       if (remove_copy(output, part)) return true;
       operation.primitive = &ops::restride();
       operation.inputs = {part};
@@ -216,7 +221,7 @@ class Simplifier {
           std::make_shared<const ops::RestrideParams>(ops::RestrideParams{whole.strides});
       return false;
     }
-    if (!(info(part).strides == params.stride) || memory_.is_shown(output)) return false;
+    if (!same(info(part).strides, params.stride) || memory_.is_shown(output)) return false;
     Look look{part, 0};
     if (looks_[part].of != kNoValue) look = looks_[part];
     make_window(operation, look.of, {whole.sizes, whole.strides, look.offset});

@@ -27,7 +27,8 @@ namespace {
 
 bool is_image(const ValueInfo& info) {
   return info.sizes.size() >= 3 && info.sizes[1].value() % kernels::channel_block() == 0 &&
-         product(info.sizes) != 0 && info.strides == contiguous_strides(info.sizes);
+         known_equal(product(info.sizes), 0) == Known::no &&
+         same(info.strides, contiguous_strides(info.sizes));
 }
 bool is_f32_image(const ValueInfo& info) { return info.dtype == kFloat32 && is_image(info); }
 
@@ -87,7 +88,7 @@ class Finder {
     });
   }
   bool is_image_of(ValueId value, const ValueInfo& output) const {
-    return info(value).sizes == output.sizes && is_image(info(value));
+    return known_equal(info(value).sizes, output.sizes) == Known::yes && is_image(info(value));
   }
   // Over all positions, by channel.
   bool is_reduction(const Operation& operation) const {

@@ -114,7 +114,7 @@ class Rewriter {
   void elementwise(Operation& operation) {
     const Dims image = info(operation.output).sizes;
     for (ValueId& input : operation.inputs) {
-      if (is_blocked(input) && info(input).sizes == image) {
+      if (is_blocked(input) && known_equal(info(input).sizes, image) == Known::yes) {
         input = blocks_of(input, operation);
       } else {
         need_plain(input, operation);
@@ -129,14 +129,14 @@ class Rewriter {
   // A value per channel, or image and channel, seen in blocks.
   ValueId per_channel(ValueId value, const Dims& image, const Operation& by) {
     ValueInfo seen = info(value);
-    if (product(seen.sizes) == 1) return value;
+    if (product(seen.sizes).value() == 1) return value;
     auto known = per_channel_.find({value, image.size()});
     if (known != per_channel_.end()) return known->second;
     while (seen.sizes.size() < image.size()) {
       seen.sizes.insert(0, 1);
       seen.strides.insert(0, 0);
     }
-    const bool channels = seen.sizes[1] != 1;
+    const bool channels = seen.sizes[1].value() != 1;
     const int64_t block = kernels::channel_block();
     seen.sizes.push_back(channels ? block : 1);
     seen.strides.push_back(channels ? seen.strides[1] : Dim(0));

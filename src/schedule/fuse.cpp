@@ -176,7 +176,8 @@ class Fuser {
     if (operation.again && !graph_.operations[group.operations.back()].again) return false;
     if (reads_[at].roots.size() + operation.inputs.size() > kMostOperands) return false;
     ValueId other = graph_.operations[group.operations[0]].output;
-    return graph_.values[other].sizes == graph_.values[operation.output].sizes;
+    const Dims& sizes = graph_.values[operation.output].sizes;
+    return known_equal(graph_.values[other].sizes, sizes) == Known::yes;
   }
   bool shares(int64_t at, const Operation& operation) const {
     return std::any_of(operation.inputs.begin(), operation.inputs.end(), [&](ValueId input) {

@@ -7,8 +7,8 @@ using ir::ValueId;
 
 bool reads_element(const ir::Graph& graph, const std::vector<Place>& places,
                    const Operation& operation, ValueId input) {
-  return places[input].root == input &&
-         graph.values[input].sizes == graph.values[operation.output].sizes;
+  const Dims& sizes = graph.values[operation.output].sizes;
+  return places[input].root == input && known_equal(graph.values[input].sizes, sizes) == Known::yes;
 }
 
 namespace {

@@ -134,7 +134,8 @@ class Planner {
     const ir::ValueInfo& info = graph_.values[value];
     for (ValueId old : free) {
       const ir::ValueInfo& other = graph_.values[old];
-      bool fits = other.sizes == info.sizes && other.strides == info.strides &&
+      bool fits = known_equal(other.sizes, info.sizes) == Known::yes &&
+                  known_equal(other.strides, info.strides) == Known::yes &&
                   item_size(other.dtype) == item_size(info.dtype);
       if (!fits) continue;
       free.erase(old);

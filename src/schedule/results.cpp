@@ -74,7 +74,7 @@ void find_overwritten(Schedule& schedule) {
     ValueId input = graph.inputs[static_cast<size_t>(role.index)];
     if (places[output].root != output || shown[output] > 1 || shown[input] > 0) continue;
     const ir::ValueInfo& info = graph.values[input];
-    if (!(graph.values[output] == info) || overlaps_itself(info.sizes, info.strides)) continue;
+    if (!same(graph.values[output], info) || overlaps_itself(info.sizes, info.strides)) continue;
     if (reads.end_with(input, output)) schedule.overwritten.emplace_back(output, input);
   }
 }

@@ -126,9 +126,10 @@ class Verifier {
   bool is_free(ValueId old, ValueId value, int64_t behind, size_t g) const {
     if (last_[old] < g) return true;
     const ir::ValueInfo &a = graph_.values[old], &b = graph_.values[value];
-    bool same = a.sizes == b.sizes && a.strides == b.strides &&
-                item_size(a.dtype) == item_size(b.dtype) && behind == 0;
-    return same && last_[old] == ends_[g] && schedule_.groups[g].loop && reads_alone(old, g);
+    bool alike = known_equal(a.sizes, b.sizes) == Known::yes &&
+                 known_equal(a.strides, b.strides) == Known::yes &&
+                 item_size(a.dtype) == item_size(b.dtype) && behind == 0;
+    return alike && last_[old] == ends_[g] && schedule_.groups[g].loop && reads_alone(old, g);
   }
   bool reads_alone(ValueId old, size_t g) const {
     size_t first = g;

@@ -1,18 +1,19 @@
-// Dim: the size of a dimension, a constant or a symbol. Eight bytes: symbols live in the lowest
-// values of int64_t, which no real size can have and which are refused as numbers. Arithmetic on
-// constants is checked: a result that needs more than 64 bits is an error. A comparison on a symbol
-// is decided by its hint and adds a guard.
+// Dim: the size of a dimension, a constant or an expression of symbols in normal form. Eight bytes:
+// expressions are the lowest values of int64_t, which no real size can have and which are refused
+// as numbers; symbols.h has the space that owns them. Arithmetic on constants is checked: a result
+// that needs more than 64 bits is an error. Three questions, three names: same() is structure, ==
+// and < may add a guard to the capture that runs, known_equal() and known_less() never do.
 #pragma once
 
 #include <concepts>
 #include <cstdint>
 #include <limits>
 #include <string>
-#include <vector>
 
 namespace fg {
 
-struct SymbolicDim;  // an entry of the table of symbols
+// An answer that holds for all sizes that fulfil the guards of the capture.
+enum class Known : uint8_t { no, yes, unknown };
 
 class Dim {
  public:
@@ -22,20 +23,18 @@ class Dim {
   // A bound that is clipped to a size later: the numbers that are refused above, which lie below
   // every size, become the lowest one that is not.
   static constexpr Dim bound(int64_t value) { return raw(value < kLowest ? kLowest : value); }
-  // A new symbol; `hint` is its size in the example that is being traced.
-  static Dim symbol(std::string name, int64_t hint);
 
   constexpr bool is_constant() const { return bits_ >= kLowest; }
   // The number; an error for a symbol: use it only where nothing symbolic may come.
   constexpr int64_t value() const { return is_constant() ? bits_ : symbolic_value(); }
-  // The number, or the hint of the symbol: its number in the traced example. Adds no guard.
+  // The number, or that of the expression in the traced example. Adds no guard.
   int64_t hint() const { return is_constant() ? bits_ : symbolic_hint(); }
   std::string text() const;
 #ifndef FOREGRAD_LIBRARY  // inside of the library any size may be a symbol: value() says where not
   constexpr operator int64_t() const { return value(); }  // NOLINT: int64_t n = x.sizes()[0];
 #endif
 
-  enum class Op : uint8_t { symbol, add, sub, mul, floor_div, mod, min, max };
+  enum class Op : uint8_t { add, sub, mul, floor_div, mod, min, max };
 
   friend Dim operator+(Dim a, Dim b) {
     int64_t sum;
@@ -63,17 +62,35 @@ class Dim {
   Dim& operator-=(Dim b) { return *this = *this - b; }
   Dim& operator*=(Dim b) { return *this = *this * b; }
 
+  // One expression: the same number for whatever sizes.
+  friend bool same(Dim a, Dim b) { return a.bits_ == b.bits_; }
+  friend Known known_equal(Dim a, Dim b) {
+    if (both(a, b)) return a.bits_ == b.bits_ ? Known::yes : Known::no;
+    return symbolic_equal(a, b);
+  }
+  friend Known known_less(Dim a, Dim b) {
+    if (both(a, b)) return a.bits_ < b.bits_ ? Known::yes : Known::no;
+    return symbolic_less(a, b);
+  }
+#ifdef FOREGRAD_ASKS_KNOWN  // layers behind the capture: only a capture adds guards
+  friend bool operator==(Dim, Dim) = delete;
+  friend bool operator<(Dim, Dim) = delete;
+  friend bool operator>(Dim, Dim) = delete;
+  friend bool operator<=(Dim, Dim) = delete;
+  friend bool operator>=(Dim, Dim) = delete;
+#else
+  // Beyond what is known the hints decide, and the capture gets a guard; an error without one.
   friend bool operator==(Dim a, Dim b) {
-    return both(a, b) ? a.bits_ == b.bits_ : compare(a, b, "==");
+    return both(a, b) ? a.bits_ == b.bits_ : decide_equal(a, b);
   }
-  friend bool operator<(Dim a, Dim b) {
-    return both(a, b) ? a.bits_ < b.bits_ : compare(a, b, "<");
-  }
+  friend bool operator<(Dim a, Dim b) { return both(a, b) ? a.bits_ < b.bits_ : decide_less(a, b); }
   friend bool operator>(Dim a, Dim b) { return b < a; }
   friend bool operator<=(Dim a, Dim b) { return !(b < a); }
   friend bool operator>=(Dim a, Dim b) { return !(a < b); }
+#endif
 
  private:
+  friend class Symbols;
   static constexpr int64_t kLowest = std::numeric_limits<int64_t>::min() + (1LL << 32);
 
   static constexpr Dim raw(int64_t bits) {
@@ -96,9 +113,11 @@ class Dim {
     return static_cast<int64_t>(value);
   }
   static constexpr bool both(Dim a, Dim b) { return a.is_constant() && b.is_constant(); }
-  static Dim append(SymbolicDim symbolic);
   static Dim combine(Op op, Dim a, Dim b);
-  static bool compare(Dim a, Dim b, const char* relation);
+  static bool decide_equal(Dim a, Dim b);
+  static bool decide_less(Dim a, Dim b);
+  static Known symbolic_equal(Dim a, Dim b);
+  static Known symbolic_less(Dim a, Dim b);
   [[noreturn, gnu::cold]] static void refuse_low(int64_t value);
   [[noreturn, gnu::cold]] static void refuse_high(uint64_t value);
   int64_t symbolic_hint() const;
@@ -136,8 +155,5 @@ FG_WITH_INTEGER(<=, bool)
 FG_WITH_INTEGER(>=, bool)
 #undef FG_WITH_INTEGER
 #endif
-
-// Takes the guards that comparisons on symbols added, such as "s0 == 4" or "!(s1 < 2)"; per thread.
-std::vector<std::string> take_guards();
 
 }  // namespace fg

@@ -40,12 +40,24 @@ std::vector<int64_t> Dims::vec() const { return values(*this); }
 std::ostream& operator<<(std::ostream& out, const Dims& dims) { return out << text(dims); }
 std::ostream& operator<<(std::ostream& out, Dim dim) { return out << dim.text(); }
 
+Known known_equal(const Dims& a, const Dims& b) {
+  if (a.size() != b.size()) return Known::no;
+  Known all = Known::yes;
+  for (size_t i = 0; i < a.size(); i++) {
+    Known one = known_equal(a[i], b[i]);
+    if (one == Known::no) return one;
+    if (one == Known::unknown) all = one;
+  }
+  return all;
+}
+
 static Dim careful_product(const Dims& dims) {
   Dim total = 1;
   for (Dim dim : dims) {
+    if (dim.is_constant() && dim.value() < 0) {
+      fail("sizes {} hold a negative size; sizes must be 0 or more", text(dims));
+    }
     if (total.is_constant() && dim.is_constant()) {
-      if (dim.value() < 0)
-        fail("sizes {} hold a negative size; sizes must be 0 or more", text(dims));
       int64_t result;
       if (__builtin_mul_overflow(total.value(), dim.value(), &result)) {
         fail("sizes {} have more elements than 2^63; use smaller sizes", text(dims));
@@ -96,7 +108,7 @@ void set_contiguous_strides(const Dims& sizes, Dims& strides) {
   for (size_t i = rest; i-- > 0;) {
     strides[i] = stride;
     // As PyTorch: an empty dimension counts as one, so that strides stay distinct.
-    stride *= sizes[i].is_constant() ? Dim(std::max<int64_t>(sizes[i].value(), 1)) : sizes[i];
+    stride *= max(sizes[i], 1);
   }
 }
 

@@ -94,10 +94,21 @@ class Dims {
     --size_;
   }
 
+#ifdef FOREGRAD_ASKS_KNOWN
+  friend bool operator==(const Dims& a, const Dims& b) = delete;
+#else
   friend bool operator==(const Dims& a, const Dims& b) {
     if (a.size_ != b.size_) return false;
     for (size_t i = 0; i < a.size_; i++) {
       if (!(a[i] == b[i])) return false;
+    }
+    return true;
+  }
+#endif
+  friend bool same(const Dims& a, const Dims& b) {
+    if (a.size_ != b.size_) return false;
+    for (size_t i = 0; i < a.size_; i++) {
+      if (!same(a[i], b[i])) return false;
     }
     return true;
   }
@@ -135,16 +146,21 @@ class OptDims : public std::optional<Dims> {
   OptDims() = default;
   OptDims(std::optional<Dims> dims) : std::optional<Dims>(std::move(dims)) {}        // NOLINT
   OptDims(std::initializer_list<Dim> values) : std::optional<Dims>(Dims(values)) {}  // NOLINT
+#ifdef FOREGRAD_ASKS_KNOWN
+  friend bool operator==(const OptDims& a, const OptDims& b) = delete;
+#else
   friend bool operator==(const OptDims& a, const OptDims& b) {
     return a.has_value() == b.has_value() && (!a || *a == *b);
   }
+#endif
 };
 
 std::string text(const Dims& dims);  // "[2, 3]"
 std::ostream& operator<<(std::ostream& out, const Dims& dims);
 std::ostream& operator<<(std::ostream& out, Dim dim);
 std::vector<int64_t> values(const Dims& dims);  // every entry must be a constant
-Dim product(const Dims& dims);                  // overflow and negative sizes are errors
+Known known_equal(const Dims& a, const Dims& b);
+Dim product(const Dims& dims);  // overflow and negative sizes are errors
 Dims contiguous_strides(const Dims& sizes);
 void set_contiguous_strides(const Dims& sizes, Dims& strides);
 Dims broadcast(const Dims& a, const Dims& b, const char* who);

@@ -21,17 +21,21 @@ static int64_t farther(int64_t last, int64_t size, int64_t stride) {
   return wraps ? kMost : result;
 }
 
+// Asks nothing that a guard would have to answer: the second factor is 0 if there are no elements.
 static Dim symbolic_reach(const Dims& sizes, const Dims& strides) {
-  Dim last = 0;
-  for (size_t i = 0; i < sizes.size(); i++) last += (sizes[i] - 1) * strides[i];
-  return last + 1;
+  Dim last = 0, elements = 1;
+  for (size_t i = 0; i < sizes.size(); i++) {
+    last += (sizes[i] - 1) * strides[i];
+    if (known_less(sizes[i], 1) != Known::no) elements *= min(sizes[i], 1);
+  }
+  return (last + 1) * elements;
 }
 
 Dim reach(const Dims& sizes, const Dims& strides) {
   int64_t last = 0;
   bool plain = true;
   for (size_t i = 0; i < sizes.size(); i++) {
-    if (sizes[i] == 0) return 0;
+    if (known_equal(sizes[i], 0) == Known::yes) return 0;
     plain = plain && sizes[i].is_constant() && strides[i].is_constant();
     if (plain) last = farther(last, sizes[i].value(), strides[i].value());
   }

@@ -103,7 +103,7 @@ void TensorImpl::take_memory(const TensorImpl& from) {
 }
 
 Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype) {
-  Dim elements = offset + (product(sizes) == 0 ? Dim(0) : reach(sizes, strides));
+  Dim elements = offset + reach(sizes, strides);
   Tensor result = with_storage(Storage::create_abstract(byte_count(elements, dtype, sizes)), sizes,
                                strides, dtype);
   result.impl()->offset = offset;

@@ -62,6 +62,73 @@ TEST(GraphTextTest, sizes_and_strides_are_of_one_rank_and_not_negative) {
   EXPECT_HAS(input("[99999999999999999999]"), "a number in the place of");
 }
 
+// A graph with inputs of these types, the first of which is its output.
+std::string of_inputs(const std::string& sizes, const std::vector<std::string>& types) {
+  std::string out = sizes.empty() ? "" : "sizes " + sizes + "\n";
+  out += "graph(";
+  for (size_t i = 0; i < types.size(); i++) {
+    out += (i ? ",\n      %" : "%") + std::to_string(i) + ": " + types[i] + " argument " +
+           std::to_string(i);
+  }
+  return out + ") {\n  return %0: output 0\n}\n";
+}
+
+TEST(GraphTextTest, sizes_that_are_symbols_parse_as_they_print) {
+  for (const std::string& type :
+       {"float32[s0, 4]", "float32[2*s0*s1 - 3*s0 + 5]", "float32[-s0 + 40, s10]",
+        "int64[div(s0 + 1, 2), mod(s0, 4), min(s0, s1), max(s0, 2*mod(s1, 3))]",
+        "bool[s0, s1] strides [1, s0]", "float32[div(s10, s1)]",
+        "float32[s0, 9223372036854775807] strides [0, 0]"}) {
+    std::string text = of_inputs("s0 = 12, s1 = 4, s10 = 0 where s1 != 0, s0 == 3*s1", {type});
+    EXPECT_EQ(parse_graph(text).text(), text);
+  }
+  // Any order and spelling is read; the normal form is printed.
+  EXPECT_EQ(parse_graph(of_inputs("n = 3", {"float32[1 + n*n*2 - n + n]"})).text(),
+            of_inputs("n = 3", {"float32[2*n*n + 1]"}));
+}
+
+TEST(GraphTextTest, mistakes_in_sizes_are_told) {
+  auto error = [](const std::string& sizes, const std::string& type) {
+    return error_of([&] { parse_graph(of_inputs(sizes, {type})); });
+  };
+  EXPECT_HAS(error("", "float32[s0]"), "expected a number in the place of 's0'");
+  EXPECT_HAS(error("s0 = 2", "float32[s1]"), "a size that stands behind 'sizes', got 's1]");
+  EXPECT_HAS(error("s0 = 2", "float32[s0 +]"), "a name");
+  EXPECT_HAS(error("s0 = 2", "float32[pow(s0, 2)]"), "div, mod, min or max");
+  EXPECT_HAS(error("s0 = 2", "float32[div(2, s0)]"), "known not to be 0");
+  EXPECT_HAS(error("s0 = 2", "float32[div(s0, 0)]"), "known not to be 0");
+  EXPECT_HAS(error("s0 = 2", "float32[99999999999999999999*s0]"), "a size");
+  EXPECT_HAS(error("s0 = 2", "float32[-s0 - 1]"), "sizes and strides of 0 or more");
+  EXPECT_HAS(error("s0 = 2, s0 = 3", "float32[s0]"), "exists already");
+  EXPECT_HAS(error("s0 = -2", "float32[s0]"), "a size is 0 or more");
+  EXPECT_HAS(error("s0 = 2 where s0 == 3", "float32[s0]"), "does not hold in the example");
+  EXPECT_HAS(error("s0 = 2 where s0 = 2", "float32[s0]"), "==, !=, < or >=");
+  std::string deep;
+  for (int i = 0; i < 200; i++) deep += "min(s0, ";
+  EXPECT_HAS(error("s0 = 2", "float32[" + deep), "div, mod, min or max");
+}
+
+TEST(GraphTextTest, shapes_follow_from_the_guards_of_the_text) {
+  auto add = [](const std::string& sizes) {
+    return "sizes s0 = 12, s1 = 12" + sizes +
+           "\ngraph(%0: float32[s0, 4] argument 0,\n      %1: float32[s1, 4] argument 1) {\n"
+           "  %2: float32[s0, 4] = add(%0, %1)\n  return %2: output 0\n}\n";
+  };
+  Graph graph = parse_graph(add(" where s0 == s1"));
+  EXPECT_EQ(graph.text(), add(" where s0 == s1"));
+  verify(graph, "nothing");
+  EXPECT_EQ(graph.symbols->guards().size(), 1u);
+  EXPECT_HAS(error_of([&] { parse_graph(add("")); }),
+             "graph text: the condition s0 == s1 on sizes is asked outside of their capture");
+  // The symbols live as long as a graph that holds them.
+  Graph part = cut(graph, {{graph.inputs[0]}, {graph.input_roles[0]}},
+                   {{graph.inputs[0]}, {graph.output_roles[0]}});
+  graph = {};
+  EXPECT_HAS(part.text(), "float32[s0, 4]");
+  EXPECT_HAS(error_of([&] { Runner(part).run({empty_tensor({12, 4}, DType::f32)}); }),
+             "expected float32[s0, 4]");
+}
+
 TEST(GraphTextTest, windows_lie_within_their_value) {
   auto window = [](const std::string& params) {
     return error_of_four("%1: float32[2] strides [2] = window(%0; " + params + ")");

@@ -131,5 +131,31 @@ TEST(CommonSubexpressions, may_be_one_output) {
   })"));
 }
 
+// Sizes that are equal in the example alone stay two; the passes add no guard.
+TEST(CommonSubexpressions, are_told_by_the_structure_of_sizes) {
+  ir::Graph graph = ir::parse_graph(R"(sizes s0 = 3, s1 = 3 where s0 >= 1, s1 >= 1
+  graph(%0: float32[2*s0] argument 0) {
+    %1: float32[2*s0] = sin(%0)
+    %2: float32[s0 + s0] = sin(%0)
+    %3: float32[2*s0] = mul(%1, %2)
+    %4: float32[s0*s1] = full(; size=[s0*s1], strides=[], value=1.0, dtype=float32)
+    %5: float32[s1*s0] = full(; size=[s1*s0], strides=[], value=1.0, dtype=float32)
+    %6: float32[s0*s1] = mul(%4, %5)
+    %7: float32[s0*s0] = full(; size=[s0*s0], strides=[], value=1.0, dtype=float32)
+    return %3: output 0, %6: output 1, %7: output 2
+  })");
+  run_passes(graph, "test");
+  EXPECT_EQ(graph.text(), canonical(R"(sizes s0 = 3, s1 = 3 where s0 >= 1, s1 >= 1
+  graph(%0: float32[2*s0] argument 0) {
+    %1: float32[2*s0] = sin(%0)
+    %2: float32[2*s0] = mul(%1, %1)
+    %3: float32[s0*s1] = full(; size=[s0*s1], strides=[], value=1.0, dtype=float32)
+    %4: float32[s0*s1] = mul(%3, %3)
+    %5: float32[s0*s0] = full(; size=[s0*s0], strides=[], value=1.0, dtype=float32)
+    return %2: output 0, %4: output 1, %5: output 2
+  })"));
+  EXPECT_EQ(graph.symbols->guards().size(), 2u);
+}
+
 }  // namespace
 }  // namespace fg::passes

@@ -43,13 +43,6 @@ TEST(DimTest, arithmetic_of_constants_is_checked) {
   EXPECT_EQ((Dim(7) % -3).value(), -2);
 }
 
-TEST(DimTest, symbols_stay_what_they_are) {
-  Dim n = Dim::symbol("n", 12);
-  EXPECT_EQ((n * 2 + 1).text(), "((n * 2) + 1)");
-  EXPECT_EQ((n * 2 + 1).hint(), 25);
-  EXPECT_HAS(error_of([&] { n* kMax; }), "needs more than 64 bits");
-}
-
 TEST(DimTest, products_strides_and_reaches_do_not_wrap) {
   EXPECT_HAS(error_of([] { product({1LL << 62, 4}); }), "more elements than 2^63");
   EXPECT_HAS(error_of([] { contiguous_strides({0, 1LL << 62, 4}); }), "a stride of more than 2^63");
