@@ -103,7 +103,8 @@ void TensorImpl::take_memory(const TensorImpl& from) {
 }
 
 Tensor abstract_tensor(const Dims& sizes, const Dims& strides, Dim offset, DType dtype) {
-  Dim elements = offset + reach(sizes, strides);
+  bool empty = known_equal(product(sizes), 0) == Known::yes;
+  Dim elements = offset + (empty ? Dim(0) : reach(sizes, strides));
   Tensor result = with_storage(Storage::create_abstract(byte_count(elements, dtype, sizes)), sizes,
                                strides, dtype);
   result.impl()->offset = offset;

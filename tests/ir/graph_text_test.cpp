@@ -77,9 +77,9 @@ TEST(GraphTextTest, sizes_that_are_symbols_parse_as_they_print) {
   for (const std::string& type :
        {"float32[s0, 4]", "float32[2*s0*s1 - 3*s0 + 5]", "float32[-s0 + 40, s10]",
         "int64[div(s0 + 1, 2), mod(s0, 4), min(s0, s1), max(s0, 2*mod(s1, 3))]",
-        "bool[s0, s1] strides [1, s0]", "float32[div(s10, s1)]",
-        "float32[s0, 9223372036854775807] strides [0, 0]"}) {
-    std::string text = of_inputs("s0 = 12, s1 = 4, s10 = 0 where s1 != 0, s0 == 3*s1", {type});
+        "bool[s0, s1] strides [1, s0]", "float32[div(s10, s1)]"}) {
+    std::string text =
+        of_inputs("s0 = 12, s1 = 4, s10 = 0 where s1 != 0, s0 == 3*s1, s1 != 1", {type});
     EXPECT_EQ(parse_graph(text).text(), text);
   }
   // Any order and spelling is read; the normal form is printed.
@@ -119,7 +119,7 @@ TEST(GraphTextTest, shapes_follow_from_the_guards_of_the_text) {
   verify(graph, "nothing");
   EXPECT_EQ(graph.symbols->guards().size(), 1u);
   EXPECT_HAS(error_of([&] { parse_graph(add("")); }),
-             "graph text: the condition s0 == s1 on sizes is asked outside of their capture");
+             "graph text: the condition s1 == s0 on sizes is asked outside of their capture");
   // The symbols live as long as a graph that holds them.
   Graph part = cut(graph, {{graph.inputs[0]}, {graph.input_roles[0]}},
                    {{graph.inputs[0]}, {graph.output_roles[0]}});

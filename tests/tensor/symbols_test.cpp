@@ -349,7 +349,7 @@ class RandomExpressions {
 };
 
 TEST(SymbolsRandomTest, random_expressions_are_what_plain_integers_say) {
-  for (uint32_t seed = 0; seed < 400; seed++) {
+  for (uint32_t seed = 0; seed < 150; seed++) {
     SCOPED_TRACE(seed);
     RandomExpressions(seed).run();
     if (testing::Test::HasFailure()) return;

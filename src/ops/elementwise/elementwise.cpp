@@ -83,7 +83,8 @@ static Dims permuted_strides(ir::Operands inputs, const Dims& sizes) {
 // A dimension of one element may have any stride, in results it has the usual one, as PyTorch's.
 static bool has_usual_strides(const TensorImpl& contiguous) {
   for (const Dim& size : contiguous.sizes) {
-    if (size == 1 || size == 0) return contiguous.strides == contiguous_strides(contiguous.sizes);
+    if (!size.is_constant() || size.value() == 1 || size.value() == 0)
+      return same(contiguous.strides, contiguous_strides(contiguous.sizes));
   }
   return true;
 }

@@ -1,6 +1,7 @@
 """foregrad.optim: PyTorch's groups, states and schedules; formulas are those of compile_step."""
 
 import copy
+import importlib
 import inspect
 import io
 import math
@@ -271,3 +272,10 @@ def test_adamw_is_an_adam_that_stays_decoupled():
     assert isinstance(adamw, optim.Adam)
     adamw.load_state_dict(adam.state_dict())
     assert adamw.param_groups[0]["decoupled_weight_decay"] is True
+
+
+@pytest.mark.parametrize("name", ["Adagrad", "Adam", "AdamW", "RMSprop", "SGD"])
+def test_each_optimiser_is_found_in_a_module_of_its_name_too(name):
+    module = importlib.import_module(f"foregrad.optim.{name.lower()}")
+    assert getattr(module, name) is getattr(fg.optim, name)
+    assert getattr(fg.optim, name.lower()) is module
