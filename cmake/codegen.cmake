@@ -23,7 +23,7 @@ if(LLVM_FOUND AND LLD_FOUND AND NOT FOREGRAD_SANITIZE MATCHES thread)
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON BUILD_WITH_INSTALL_RPATH ON
     INSTALL_RPATH "$ORIGIN;${LLVM_LIBRARY_DIR}")
   target_include_directories(foregrad_codegen_llvm PRIVATE src)
-  target_compile_definitions(foregrad_codegen_llvm PRIVATE FOREGRAD_ASKS_KNOWN)
+  target_compile_definitions(foregrad_codegen_llvm PRIVATE FOREGRAD_LIBRARY FOREGRAD_ASKS_KNOWN)
   target_include_directories(foregrad_codegen_llvm SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS}
     ${LLD_INCLUDE_DIRS})
   target_link_libraries(foregrad_codegen_llvm PRIVATE foregrad foregrad_flags

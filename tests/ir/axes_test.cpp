@@ -65,7 +65,7 @@ TEST(AxesTest, text_is_that_of_plain_numbers_and_comes_back) {
             "inner={dim=2}, offset=7");
   TextReader in(text);
   ParamsRef parsed = ParamsOf<Every>::type.parse(in);
-  EXPECT_TRUE(ParamsOf<Every>::type.equal(parsed.get(), &kEvery));
+  EXPECT_EQ(ParamsOf<Every>::get(parsed.get()), kEvery);
 }
 
 TEST(AxesTest, a_zero_dim_tensor_has_no_axis_to_shift) {

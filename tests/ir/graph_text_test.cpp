@@ -74,7 +74,7 @@ std::string of_inputs(const std::string& sizes, const std::vector<std::string>& 
 }
 
 TEST(GraphTextTest, sizes_that_are_symbols_parse_as_they_print) {
-  for (const std::string& type :
+  for (std::string type :
        {"float32[s0, 4]", "float32[2*s0*s1 - 3*s0 + 5]", "float32[-s0 + 40, s10]",
         "int64[div(s0 + 1, 2), mod(s0, 4), min(s0, s1), max(s0, 2*mod(s1, 3))]",
         "bool[s0, s1] strides [1, s0]", "float32[div(s10, s1)]"}) {
