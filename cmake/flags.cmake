@@ -10,9 +10,12 @@ set(CMAKE_CXX_FLAGS_RELEASE "-O2")
 set(CMAKE_CXX_FLAGS_DEBUG "-O0 -g")
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
+# Paths are stored relative to the checkout, so that every clone finds what another one compiled.
 find_program(CCACHE ccache)
+cmake_path(GET CMAKE_CURRENT_LIST_DIR PARENT_PATH checkout)
 if(CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${checkout}
+    CCACHE_NOHASHDIR=true ${CCACHE})
 endif()
 
 # Eager and compiled code agree bit for bit only if the compiler contracts nothing by itself.
