@@ -102,8 +102,8 @@ void CustomNode::finish(std::span<const Tensor> inputs, std::span<Tensor> output
       logging::warn(
           "only inputs should be given to mark_dirty; a tensor that is no input needs no mark");
     }
-    bool differentiable =
-        executable_ && is_floating(output.dtype()) && !contains(marks.non_differentiable, output);
+    bool differentiable = executable_ && is_differentiable(output.dtype()) &&
+                          !contains(marks.non_differentiable, output);
     outputs_.push_back(differentiable ? Output::differentiable : Output::plain);
     Role role = modified ? Role::modified : is_input ? Role::input : Role::made;
     if (executable_ || role == Role::input) {

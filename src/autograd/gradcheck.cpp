@@ -71,13 +71,13 @@ class Moved {
 };
 
 bool is_checked(const Tensor& input) {
-  return input.defined() && input.requires_grad() && input.is_floating_point();
+  return input.defined() && input.requires_grad() && is_differentiable(input.dtype());
 }
 
 Tensors floating(const Tensors& outputs) {
   Tensors result;
   for (const Tensor& output : outputs) {
-    if (output.defined() && output.is_floating_point()) result.push_back(output);
+    if (output.defined() && is_differentiable(output.dtype())) result.push_back(output);
   }
   return result;
 }

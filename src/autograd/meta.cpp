@@ -120,7 +120,7 @@ bool Tensor::autograd_requires_grad() const {
 
 const Tensor& Tensor::requires_grad_(bool on) const {
   check_defined("requires_grad_");
-  if (on && !is_floating(dtype())) {
+  if (on && !is_differentiable(dtype())) {
     fail("requires_grad_: only floating point tensors can require gradients, got {}",
          name(dtype()));
   }
@@ -247,7 +247,7 @@ void Tensor::set_data(const Tensor& data) const {
   check_defined("set_data");
   data.check_defined("set_data");
   autograd::refuse_change(*this, "set_data");
-  if (!is_floating(data.dtype()) && requires_grad()) {
+  if (!is_differentiable(data.dtype()) && requires_grad()) {
     fail(
         "set_data: the new data is {} but the tensor requires grad, which only floating point "
         "tensors can; convert the data first",

@@ -46,14 +46,14 @@ static Ref<OpNode> make_node(const ir::Gradient& gradient, ir::Operands inputs,
 
 void record(const ir::Gradient& gradient, ir::Operands inputs, ir::Arguments arguments,
             std::span<Tensor> outputs) {
-  auto differentiable = [](const Tensor& t) { return t.defined() && is_floating(t.dtype()); };
+  auto differentiable = [](const Tensor& t) { return t.defined() && is_differentiable(t.dtype()); };
   if (std::none_of(outputs.begin(), outputs.end(), differentiable)) return;
   auto node = make_node(gradient, inputs, std::move(arguments));
   OpNode& op = *node;
   bool several = outputs.size() > 1;
   // Indices at the end, as those of max(), have no gradients that hooks could see.
   std::span<Tensor> seen = outputs;
-  while (seen.back().defined() && !is_floating(seen.back().dtype())) {
+  while (seen.back().defined() && !is_differentiable(seen.back().dtype())) {
     seen = seen.first(seen.size() - 1);
   }
   for (const Tensor& output : seen) {

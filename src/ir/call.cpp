@@ -68,7 +68,7 @@ void call(Call& call) {
 void call_inplace(Call& call) {
   const FunctionInfo& info = *call.function;
   const Tensor& self = *call.inputs[0];
-  bool recording = is_floating(self.dtype()) && autograd::should_record(call.inputs);
+  bool recording = is_differentiable(self.dtype()) && autograd::should_record(call.inputs);
   autograd::check_inplace(self, info.schema.name.data(), recording);
   refuse_overlap(info, call.inputs);
   auto write = [&] {

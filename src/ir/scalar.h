@@ -101,9 +101,7 @@ template <>
 inline constexpr bool is_formula_value<Expr> = true;
 
 // The dtype in which elements of a storage dtype are computed.
-constexpr DType compute_dtype(DType dtype) {
-  return dtype == DType::f16 || dtype == DType::bf16 ? DType::f32 : dtype;
-}
+constexpr DType compute_dtype(DType dtype) { return is_half(dtype) ? DType::f32 : dtype; }
 
 template <Number N>
 Expr like(const Expr& x, N value) {

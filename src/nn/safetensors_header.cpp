@@ -19,10 +19,9 @@ namespace {
 
 constexpr size_t kMaxHeader = 100'000'000;  // as the reference reader
 // In the order of the reference writer: larger elements are written first.
-constexpr std::pair<const char*, DType> kNames[] = {
-    {"BOOL", kBool},     {"U8", kUInt8},  {"I8", kInt8},     {"I16", kInt16},   {"F16", kFloat16},
-    {"BF16", kBFloat16}, {"I32", kInt32}, {"F32", kFloat32}, {"F64", kFloat64}, {"I64", kInt64},
-};
+constexpr DType kOrder[] = {kBool,     kUInt8, kInt8,    kInt16,   kFloat16,
+                            kBFloat16, kInt32, kFloat32, kFloat64, kInt64};
+static_assert(std::size(kOrder) == kDTypeCount);
 
 template <class... Args>
 [[noreturn]] void refuse(const std::string& where, fmt::format_string<Args...> text,
@@ -126,8 +125,8 @@ const Json& member(const Json& tensor, const std::string& where, const std::stri
 
 DType dtype_of(const Json& value, const std::string& where, const std::string& name) {
   if (value.is_string()) {
-    for (const auto& [text, dtype] : kNames) {
-      if (value.get<std::string>() == text) return dtype;
+    for (DType dtype : kOrder) {
+      if (value.get<std::string>() == safetensors_name(dtype)) return dtype;
     }
   }
   refuse(where,
@@ -207,9 +206,7 @@ void check_cover(const std::vector<std::pair<std::string, StoredTensor>>& entrie
 }  // namespace
 
 int order_of(DType dtype) {
-  int place = 0;
-  while (kNames[place].second != dtype) place++;
-  return place;
+  return static_cast<int>(std::find(std::begin(kOrder), std::end(kOrder), dtype) - kOrder);
 }
 
 size_t header_length(std::string_view first_bytes, size_t file_size, const std::string& where) {
@@ -260,8 +257,8 @@ static std::string json_of(const SafeTensorsHeader& header) {
     std::vector<int64_t> shape;
     for (const Dim& size : entry.sizes) shape.push_back(size.value());
     add(item.key(), fmt::format(R"({{"dtype":"{}","shape":[{}],"data_offsets":[{},{}]}})",
-                                kNames[order_of(entry.dtype)].first, fmt::join(shape, ","),
-                                entry.start, entry.start + entry.bytes));
+                                safetensors_name(entry.dtype), fmt::join(shape, ","), entry.start,
+                                entry.start + entry.bytes));
   }
   return text + "}";
 }

@@ -48,7 +48,7 @@ bool covers(const WindowParams& window, const ValueInfo& whole) {
 // Every value of `narrow` is a value of `wide`.
 bool holds_all(DType wide, DType narrow) {
   if (narrow == wide || narrow == kBool) return true;
-  return is_floating(wide) == is_floating(narrow) && is_signed(wide) == is_signed(narrow) &&
+  return number_kind(wide) == number_kind(narrow) && is_signed(wide) == is_signed(narrow) &&
          item_size(wide) > item_size(narrow);
 }
 

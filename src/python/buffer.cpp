@@ -12,37 +12,11 @@ struct Geometry {
   std::vector<Py_ssize_t> sizes, strides;
 };
 
-const char* format_of(DType dtype) {
-  switch (dtype) {
-    case DType::u8:
-      return "B";
-    case DType::i8:
-      return "b";
-    case DType::i16:
-      return "h";
-    case DType::i32:
-      return "i";
-    case DType::i64:
-      return "l";
-    case DType::f16:
-      return "e";
-    case DType::f32:
-      return "f";
-    case DType::f64:
-      return "d";
-    case DType::boolean:
-      return "?";
-    case DType::bf16:
-      return nullptr;
-  }
-  return nullptr;
-}
-
 const char* refusal_of(const Tensor& tensor, int flags) {
   if (tensor.requires_grad() && is_grad_enabled()) {
     return "a tensor that requires grad has no buffer; use tensor.detach()";
   }
-  if (!format_of(tensor.dtype())) return "bfloat16 has no format in the buffer protocol";
+  if (!buffer_format(tensor.dtype())) return "bfloat16 has no format in the buffer protocol";
   bool strided = (flags & PyBUF_STRIDES) == PyBUF_STRIDES;
   if (!strided && !tensor.is_contiguous()) return "the tensor is not contiguous";
   return nullptr;
@@ -73,7 +47,7 @@ int get_buffer(PyObject* self, Py_buffer* view, int flags) {
         view->len = tensor.numel() * item;
         view->itemsize = item;
         view->ndim = static_cast<int>(tensor.dim());
-        if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(format_of(tensor.dtype()));
+        if (flags & PyBUF_FORMAT) view->format = const_cast<char*>(buffer_format(tensor.dtype()));
         if (flags & PyBUF_ND) view->shape = geometry->sizes.data();
         if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES) view->strides = geometry->strides.data();
         view->internal = geometry;

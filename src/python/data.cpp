@@ -19,34 +19,6 @@ namespace {
 
 // ---- other libraries' arrays: the buffer protocol and DLPack, without copies
 
-std::optional<DType> dtype_of(nb::dlpack::dtype type) {
-  if (type.lanes != 1) return {};
-  using Code = nb::dlpack::dtype_code;
-  switch (static_cast<Code>(type.code)) {
-    case Code::Bool:
-      return kBool;
-    case Code::UInt:
-      if (type.bits == 8) return kUInt8;
-      return {};
-    case Code::Int:
-      if (type.bits == 8) return kInt8;
-      if (type.bits == 16) return kInt16;
-      if (type.bits == 32) return kInt32;
-      if (type.bits == 64) return kInt64;
-      return {};
-    case Code::Float:
-      if (type.bits == 16) return kFloat16;
-      if (type.bits == 32) return kFloat32;
-      if (type.bits == 64) return kFloat64;
-      return {};
-    case Code::Bfloat:
-      if (type.bits == 16) return kBFloat16;
-      return {};
-    default:
-      return {};
-  }
-}
-
 nb::dlpack::dtype dlpack_dtype(DType dtype) {
   using Code = nb::dlpack::dtype_code;
   Code code = dtype == kBool       ? Code::Bool
@@ -55,6 +27,15 @@ nb::dlpack::dtype dlpack_dtype(DType dtype) {
               : dtype == kUInt8    ? Code::UInt
                                    : Code::Int;
   return {static_cast<uint8_t>(code), static_cast<uint8_t>(8 * item_size(dtype)), 1};
+}
+
+std::optional<DType> dtype_of(nb::dlpack::dtype type) {
+  for (int i = 0; i < kDTypeCount; i++) {
+    nb::dlpack::dtype ours = dlpack_dtype(static_cast<DType>(i));
+    bool same = ours.code == type.code && ours.bits == type.bits && ours.lanes == type.lanes;
+    if (same) return static_cast<DType>(i);
+  }
+  return {};
 }
 
 // Calls __dlpack__ of an array, with or without a version; null if it has none.

@@ -124,7 +124,7 @@ Tensor value_of(PyObject* value, const Tensor& self, const std::vector<TensorInd
     Scalar number = scalar_of(value);
     bool wide = self.dtype() == kFloat32 || self.dtype() == kFloat64;  // others round otherwise
     if (!number.is_known() && wide) return Tensor(number).to(self.dtype());
-    bool counts = number.is_known() && !is_floating(self.dtype());  // floats become infinite
+    bool counts = number.is_known() && is_integral_or_bool(self.dtype());  // floats become infinite
     if (counts) ops::check_fits(number, self.dtype(), "__setitem__");
     return scalar_tensor(number, self.dtype());
   }

@@ -9,36 +9,26 @@ namespace fg {
 
 namespace {
 
-// In the order of the enum.
-constexpr std::array<std::string_view, kDTypeCount> kNames = {
-    "uint8",   "int8",    "int16",   "int32", "int64",
-    "float16", "float32", "float64", "bool",  "bfloat16"};
-constexpr std::array<uint8_t, kDTypeCount> kItemSizes = {1, 1, 2, 4, 8, 2, 4, 8, 1, 2};
+struct Row {
+  std::string_view name;
+  uint8_t item_size;
+  const char *buffer_format, *safetensors_name;
+};
+#define FG_ROW(id, long_name, type, text, kind, letter, file_name) \
+  Row{text, sizeof(type), letter, file_name},
+constexpr std::array<Row, kDTypeCount> kRows = {FG_DTYPES(FG_ROW)};
+#undef FG_ROW
 
-enum class Category : uint8_t { boolean, integral, floating };
+constexpr const Row& row_of(DType dtype) { return kRows[static_cast<size_t>(dtype)]; }
 
-constexpr Category category(DType dtype) {
-  switch (dtype) {
-    case DType::boolean:
-      return Category::boolean;
-    case DType::f16:
-    case DType::bf16:
-    case DType::f32:
-    case DType::f64:
-      return Category::floating;
-    default:
-      return Category::integral;
-  }
-}
-
-// The higher category wins whatever its size; within one, the larger size. Two different dtypes of
+// The later kind wins whatever its size; within one, the larger size. Two different dtypes of
 // the same size have no larger one among them: the next that holds both is taken.
 constexpr DType promoted(DType a, DType b) {
   if (a == b) return a;
-  if (category(a) != category(b)) return category(a) > category(b) ? a : b;
-  size_t size_a = kItemSizes[static_cast<size_t>(a)], size_b = kItemSizes[static_cast<size_t>(b)];
+  if (number_kind(a) != number_kind(b)) return number_kind(a) > number_kind(b) ? a : b;
+  size_t size_a = row_of(a).item_size, size_b = row_of(b).item_size;
   if (size_a != size_b) return size_a > size_b ? a : b;
-  return category(a) == Category::floating ? DType::f32 : DType::i16;
+  return is_floating(a) ? DType::f32 : DType::i16;
 }
 
 constexpr auto kPromotion = [] {
@@ -55,20 +45,20 @@ std::atomic<DType> default_dtype_{DType::f32};
 
 }  // namespace
 
-size_t item_size(DType dtype) { return kItemSizes[static_cast<size_t>(dtype)]; }
+size_t item_size(DType dtype) { return row_of(dtype).item_size; }
 
-std::string_view name(DType dtype) { return kNames[static_cast<size_t>(dtype)]; }
+std::string_view name(DType dtype) { return row_of(dtype).name; }
 
 std::optional<DType> dtype_of_name(std::string_view name) {
-  for (size_t i = 0; i < kNames.size(); i++) {
-    if (kNames[i] == name) return static_cast<DType>(i);
+  for (size_t i = 0; i < kRows.size(); i++) {
+    if (kRows[i].name == name) return static_cast<DType>(i);
   }
   return std::nullopt;
 }
 
-bool is_floating(DType dtype) { return category(dtype) == Category::floating; }
+const char* buffer_format(DType dtype) { return row_of(dtype).buffer_format; }
 
-bool is_integral(DType dtype) { return category(dtype) == Category::integral; }
+const char* safetensors_name(DType dtype) { return row_of(dtype).safetensors_name; }
 
 bool is_signed(DType dtype) { return dtype != DType::u8 && dtype != DType::boolean; }
 
@@ -76,8 +66,8 @@ DType promote(DType a, DType b) {
   return kPromotion[static_cast<size_t>(a)][static_cast<size_t>(b)];
 }
 
-// Values may lose precision or range on the way, but never their category.
-bool can_cast(DType from, DType to) { return category(from) <= category(to); }
+// Values may lose precision or range on the way, but never their kind.
+bool can_cast(DType from, DType to) { return number_kind(from) <= number_kind(to); }
 
 DType default_dtype() { return default_dtype_.load(std::memory_order_relaxed); }
 

@@ -380,10 +380,6 @@ TensorIndex::TensorIndex(const char* dots) : kind(Kind::ellipsis) {
 
 TensorIndex::TensorIndex(bool value) : kind(Kind::tensor), tensor(scalar_tensor(value, kBool)) {}
 
-static int category(DType dtype) {
-  return dtype == DType::boolean ? 0 : is_integral(dtype) ? 1 : 2;
-}
-
 // Joins the dtypes of one rank: tensors with dimensions, zero-dim tensors, numbers.
 static OptDType join(OptDType a, OptDType b) { return a && b ? promote(*a, *b) : a ? a : b; }
 
@@ -400,7 +396,7 @@ DType result_type(std::span<const Tensor* const> tensors) {
   }
   auto outrank = [](OptDType strong, OptDType weak) -> OptDType {
     if (!strong || !weak) return strong ? strong : weak;
-    return category(*weak) > category(*strong) ? promote(*strong, *weak) : *strong;
+    return number_kind(*weak) > number_kind(*strong) ? promote(*strong, *weak) : *strong;
   };
   return *outrank(with_dims, outrank(zero_dim, number));
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -51,6 +52,33 @@ TEST(DTypeTest, casts_every_pair_as_pytorch) {
       EXPECT_EQ(can_cast(dtype(from), dtype(to)), kCanCast[from][to] == '1')
           << name(dtype(from)) << " to " << name(dtype(to));
     }
+  }
+}
+
+// The sets by name, one letter per dtype in the order of the enum: what complex numbers will not
+// belong to unless a row says so.
+TEST(DTypeTest, sets_hold_the_dtypes_that_they_name) {
+  auto set = [](bool (*holds)(DType)) {
+    std::string text;
+    for (int i = 0; i < kDTypeCount; i++) text += holds(dtype(i)) ? '1' : '0';
+    return text;
+  };
+  EXPECT_EQ(set(is_floating), "0000011101");
+  EXPECT_EQ(set(is_differentiable), "0000011101");
+  EXPECT_EQ(set(is_integral), "1111100000");
+  EXPECT_EQ(set(is_integral_or_bool), "1111100010");
+  EXPECT_EQ(set(is_real), "1111111101");
+  EXPECT_EQ(set(is_half), "0000010001");
+  EXPECT_EQ(set(is_signed), "0111111101");
+}
+
+TEST(DTypeTest, every_dtype_has_one_name_in_files_and_at_most_one_letter_in_buffers) {
+  std::set<std::string> names, letters;
+  for (int i = 0; i < kDTypeCount; i++) {
+    EXPECT_TRUE(names.insert(safetensors_name(dtype(i))).second);
+    const char* letter = buffer_format(dtype(i));
+    if (letter) EXPECT_TRUE(letters.insert(letter).second);
+    EXPECT_EQ(letter == nullptr, dtype(i) == kBFloat16);
   }
 }
 

@@ -164,7 +164,7 @@ const auto attention_entry =
              Tensor v = enable_gqa ? repeat_heads(value, query) : value;
              Settings settings{dropout_p, is_causal, scale};
              DType dtype = query.dtype();
-             if (dtype != kFloat16 && dtype != kBFloat16) {
+             if (!is_half(dtype)) {
                return attend(query, k, v, attn_mask, settings);
              }
              auto wide = [](const Tensor& x) { return to(x, kFloat32); };

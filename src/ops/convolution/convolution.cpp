@@ -45,8 +45,9 @@ void check_operands(const char* who, const Tensor& input, const Tensor& weight, 
     fail("{}: input is {} and weight is {}; convert one with to()", who, name(input.dtype()),
          name(weight.dtype()));
   }
-  if (input.dtype() == kBool) {
-    fail(ErrorKind::not_implemented, "{}: not implemented for bool; convert to another dtype", who);
+  if (!is_real(input.dtype())) {
+    fail(ErrorKind::not_implemented, "{}: not implemented for {}; convert to another dtype", who,
+         name(input.dtype()));
   }
   for (size_t i = 2; i < w.size(); i++) {
     if (w[i] == 0) {

@@ -95,7 +95,7 @@ static void require_operands(Operands inputs, const ConvParams& p) {
   const Tensor &first = *inputs[0], &second = *inputs[1];
   demand(first.dim() >= 3 && second.dim() >= 3 && p.groups >= 1, "convolve",
          "operands of 3 to 5 dimensions and groups");
-  demand(first.dtype() == second.dtype() && first.dtype() != kBool, "convolve",
+  demand(first.dtype() == second.dtype() && is_real(first.dtype()), "convolve",
          "numbers of one dtype");
 }
 static void require_bias(Operands inputs, Dim channels) {
@@ -125,13 +125,11 @@ void require_convolve_weight(Operands inputs, const ConvParams& p) {
 
 namespace {
 
-bool is_half(const Tensor& x) { return x.dtype() == kFloat16 || x.dtype() == kBFloat16; }
-
 // Runs a kernel on contiguous operands; f16 and bf16 are widened and rounded once at the end.
 template <class Kernel>
 void run_contiguous(Operands inputs, const Tensor& out, Kernel kernel) {
-  DType dtype = is_half(out) ? kFloat32 : out.dtype();
-  Tensor result = is_half(out) ? empty_tensor(out.sizes(), dtype) : out;
+  DType dtype = is_half(out.dtype()) ? kFloat32 : out.dtype();
+  Tensor result = is_half(out.dtype()) ? empty_tensor(out.sizes(), dtype) : out;
   Tensor held[3];
   const void* data[3] = {};
   for (size_t i = 0; i < inputs.size(); i++) {

@@ -61,7 +61,7 @@ void check_fits(const Scalar& value, DType dtype, const char* who) {
   });
   if (is_floating(dtype) && !std::isfinite(number)) return;
   double low = is_floating(dtype) ? -high : is_signed(dtype) ? -high - 1 : -high;
-  if (!is_floating(dtype) && !is_signed(dtype) && value.is_floating()) low = 0;
+  if (is_integral_or_bool(dtype) && !is_signed(dtype) && value.is_floating()) low = 0;
   if (!(number >= low && number <= high)) {
     fail("{}: the value {} does not fit into {}; choose a wider dtype", who, value.text(),
          name(dtype));

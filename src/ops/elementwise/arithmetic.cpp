@@ -64,7 +64,7 @@ void check_alpha(const char* who, const Tensor& self, const Tensor& other, const
     fail("{}: alpha is a bool but the result is {}; boolean alpha is only for boolean results", who,
          name(result));
   }
-  if (alpha.is_floating() && !is_floating(result)) {
+  if (alpha.is_floating() && is_integral_or_bool(result)) {
     fail("{}: alpha is {} but the result is {}; for integral tensors alpha must be an integer", who,
          alpha.text(), name(result));
   }
@@ -204,7 +204,7 @@ struct AddcmulBody : StandsFor<addcmul_p> {
                     const Scalar& value) const {
     Operand operands[] = {self, tensor1, tensor2};
     DType dtype = ops::common_dtype(operands);
-    if (value.is_known() && !is_floating(dtype)) ops::check_fits(value, dtype, "addcmul");
+    if (value.is_known() && is_integral_or_bool(dtype)) ops::check_fits(value, dtype, "addcmul");
     return StandsFor<addcmul_p>::operator()(self, tensor1, tensor2, value);
   }
 };
@@ -216,7 +216,7 @@ const auto addcmul_entry = define(addcmul, "Adds value * tensor1 * tensor2 to se
 struct AddcdivBody : StandsFor<addcdiv_p> {
   Tensor operator()(const Tensor& self, const Tensor& tensor1, const Tensor& tensor2,
                     const Scalar& value) const {
-    if (!tensor1.is_floating_point() && !tensor2.is_floating_point()) {
+    if (is_integral_or_bool(tensor1.dtype()) && is_integral_or_bool(tensor2.dtype())) {
       fail("addcdiv: {} / {} is an integer division; convert one of them to a floating dtype",
            name(tensor1.dtype()), name(tensor2.dtype()));
     }

@@ -32,7 +32,7 @@ void check_numbers(const Tensor& self, const Tensor& other) {
   if (!self.impl()->wrapped_number && !other.impl()->wrapped_number) return;
   Operand operands[] = {self, other};
   DType dtype = ops::common_dtype(operands);
-  if (is_floating(dtype)) return;
+  if (!is_integral_or_bool(dtype)) return;
   for (const Tensor& one : {self, other}) {
     if (!one.impl()->wrapped_number) continue;
     if (Scalar number = number_in(one); number.is_known()) ops::check_fits(number, dtype, "where");

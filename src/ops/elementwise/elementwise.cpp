@@ -13,14 +13,12 @@ namespace fg::ops {
 using kernels::kBlock;
 using kernels::StridedOperand;
 
-static int category(DType dtype) { return dtype == kBool ? 0 : is_integral(dtype) ? 1 : 2; }
-
 DType common_dtype(ir::Operands inputs) {
   // The frequent case first: all alike, but for numbers that are too weak to matter.
   DType first = inputs[0]->dtype();
   bool alike = !inputs[0]->impl()->wrapped_number;
   for (const ir::Operand& input : inputs.subspan(1)) {
-    alike &= input->impl()->wrapped_number ? category(input->dtype()) <= category(first)
+    alike &= input->impl()->wrapped_number ? number_kind(input->dtype()) <= number_kind(first)
                                            : input->dtype() == first;
   }
   if (alike) return first;
@@ -32,7 +30,7 @@ DType common_dtype(ir::Operands inputs) {
 
 static DType compute_dtype(const ElementwiseInfo& info, ir::Operands inputs) {
   DType dtype = common_dtype(info.mask_first ? inputs.subspan(1) : inputs);
-  if (info.types == Types::floating && category(dtype) < 2) dtype = default_dtype();
+  if (info.types == Types::floating && is_integral_or_bool(dtype)) dtype = default_dtype();
   if (!computes_in(info.types, dtype)) {
     fail(ErrorKind::not_implemented, "{}: {} is not supported; convert the input with to(dtype)",
          info.name, name(dtype));

@@ -44,23 +44,20 @@ void evaluate_elementwise(ElementwiseInfo& info, ir::Operands inputs, const void
                           const Tensor& output);
 
 constexpr bool computes_in(Types types, DType dtype) {
-  bool floats =
-      dtype == DType::f32 || dtype == DType::f64 || dtype == DType::f16 || dtype == DType::bf16;
-  bool boolean = dtype == DType::boolean;
   switch (types) {
     case Types::floating:
     case Types::floating_only:
-      return floats;
+      return is_floating(dtype);
     case Types::numeric:
-      return !boolean;
+      return is_real(dtype);
     case Types::integral:
-      return !floats && !boolean;
+      return is_integral(dtype);
     case Types::integral_or_bool:
-      return !floats;
+      return is_integral_or_bool(dtype);
     case Types::all:
-      return true;
+      return is_real(dtype) || dtype == DType::boolean;
   }
-  return true;
+  return false;
 }
 
 template <class F, class P, Types types, int arity, bool mask_first>

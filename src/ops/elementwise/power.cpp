@@ -88,7 +88,7 @@ const Registered any_power_p = [] {
 }();
 
 Tensor power(const Tensor& self, const Scalar& exponent) {
-  if (!self.is_floating_point() && !exponent.is_floating() && exponent.to_int() < 0) {
+  if (is_integral_or_bool(self.dtype()) && !exponent.is_floating() && exponent.to_int() < 0) {
     fail(
         "pow: integers to negative integer powers are not allowed: got {} to the power {}; convert "
         "the base to a floating dtype",

@@ -276,7 +276,7 @@ const auto index_add_entry =
              check_source(self, axis, at, source, "index_add");
              // As PyTorch: the factor is converted first, so that integers stay integers.
              Scalar factor = ops::fitting(alpha, self.dtype(), "index_add");
-             if (!is_floating(self.dtype())) factor = Scalar(factor.to_int());
+             if (is_integral_or_bool(self.dtype())) factor = Scalar(factor.to_int());
              Tensor scaled = factor.equal(1) ? source : mul(source, Tensor(factor));
              return put_along(self, axis, at, to(scaled, self.dtype()),
                               {{axis, false, true}, true});

@@ -105,7 +105,7 @@ void scatter_lines_as(const Lines& lines, T* to, const T* values) {
 // computed in float and rounded once, at the end.
 template <class F>
 void with_values(const Tensor& to, const Tensor& values, Combine combine, F f) {
-  bool half = to.dtype() == kFloat16 || to.dtype() == kBFloat16;
+  bool half = is_half(to.dtype());
   if (half && combine != Combine::assign) {
     Tensor wide = as_contiguous(to, kFloat32);
     with_values(wide, as_contiguous(values, kFloat32), combine, f);

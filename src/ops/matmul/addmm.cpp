@@ -60,7 +60,7 @@ bool is_plain_sum(const Tensor& a, const Tensor& b, const Scales& p) {
 void evaluate_sum(Operands inputs, const Scales& p, Tensor* out) {
   const Tensor &self = *inputs[0], &a = *inputs[1], &b = *inputs[2];
   if (is_plain_sum(a, b, p)) return ops::multiply(a, b, out[0], &self);
-  if (out[0].dtype() != kFloat16 && out[0].dtype() != kBFloat16) {
+  if (!is_half(out[0].dtype())) {
     ops::multiply(a, b, out[0]);
     return add_scaled(out[0], self, p);
   }

@@ -97,7 +97,7 @@ Tensor inner_product(const char* who, const Tensor& a, const Tensor& b) {
     fail("{}: expected vectors of equal sizes, got {} and {}", who, text(a.sizes()),
          text(b.sizes()));
   }
-  DType dtype = a.dtype(), wide = dtype == kFloat16 || dtype == kBFloat16 ? kFloat32 : dtype;
+  DType dtype = a.dtype(), wide = is_half(dtype) ? kFloat32 : dtype;
   return to(sum(to(a, wide) * to(b, wide), std::nullopt, false, wide), dtype);
 }
 

@@ -10,9 +10,9 @@ void check_dtypes(const char* who, const Tensor& a, const Tensor& b) {
     fail("{}: expected operands of the same dtype, got {} and {}; convert one with to()", who,
          name(a.dtype()), name(b.dtype()));
   }
-  if (a.dtype() == kBool) {
-    fail(ErrorKind::not_implemented, "{}: not implemented for bool; convert to an integer dtype",
-         who);
+  if (!is_real(a.dtype())) {
+    fail(ErrorKind::not_implemented, "{}: not implemented for {}; convert to an integer dtype", who,
+         name(a.dtype()));
   }
 }
 

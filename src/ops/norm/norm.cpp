@@ -92,7 +92,7 @@ const auto rms_norm_entry =
              check_float("rms_norm", input);
              Dims dim = last_dims("rms_norm", input, shape);
              check_shape("rms_norm", "weight", weight, shape);
-             bool half = input.dtype() == kFloat16 || input.dtype() == kBFloat16;
+             bool half = is_half(input.dtype());
              double epsilon = eps.value_or(input.dtype() == kFloat64 ? 0x1p-52 : 0x1p-23);
              Tensor x = half ? to(input, kFloat32) : input;
              Tensor y = x * (mean(x.pow(2), dim, true) + epsilon).rsqrt();

@@ -78,10 +78,10 @@ Tensor draw_integers(const Dims& size, DType dtype, int64_t low, std::optional<i
     fail("{}: expects 'from' to be less than 'to', but got from={} >= to={}", who, low, *high);
   }
   Range range = exact_integers(dtype);
-  if (!is_floating(dtype) && (low < range.low || low > range.high)) {
+  if (is_integral_or_bool(dtype) && (low < range.low || low > range.high)) {
     fail("{}: from {} is out of bounds for {}", who, low, name(dtype));
   }
-  if (!is_floating(dtype) && high && *high - 1 > range.high) {
+  if (is_integral_or_bool(dtype) && high && *high - 1 > range.high) {
     fail("{}: to - 1 = {} is out of bounds for {}", who, *high - 1, name(dtype));
   }
   product(size);

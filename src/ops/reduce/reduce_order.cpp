@@ -131,7 +131,9 @@ Tensor index_along(const Tensor& self, int64_t dim, bool keepdim) {
 
 template <const auto& primitive>
 Tensor index_of(const Tensor& self, OptInt dim, bool keepdim, const char* who) {
-  if (self.dtype() == kBool) fail("{}: bool is not supported; convert the input", who);
+  if (!is_real(self.dtype())) {
+    fail("{}: {} is not supported; convert the input", who, name(self.dtype()));
+  }
   if (dim) return index_along<primitive>(self, *dim, keepdim);
   if (self.impl()->numel == 0) {
     fail(ErrorKind::index, "{}: the input {} is empty; pass a dim that has elements", who,

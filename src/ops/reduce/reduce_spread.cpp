@@ -21,7 +21,7 @@ using ops::restore_dims;
 namespace {
 
 // 16-bit floats compute in f32 and are rounded once.
-DType wide(DType dtype) { return dtype == kFloat16 || dtype == kBFloat16 ? kFloat32 : dtype; }
+DType wide(DType dtype) { return is_half(dtype) ? kFloat32 : dtype; }
 
 // ---- variance
 

@@ -58,9 +58,7 @@ ReduceKernels order_kernels(DType dtype) {
 
 }  // namespace
 
-DType accumulate_dtype(DType dtype) {
-  return dtype == kFloat16 || dtype == kBFloat16 ? kFloat32 : dtype;
-}
+DType accumulate_dtype(DType dtype) { return is_half(dtype) ? kFloat32 : dtype; }
 
 ReduceKernels reduce_kernels(Reduction reduction, DType dtype) {
   switch (reduction) {

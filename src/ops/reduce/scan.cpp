@@ -123,7 +123,7 @@ void infer_scan(Operands inputs, const ScanParams& p, Meta* out) {
 void require_alike(Operands inputs, const ScanParams&) {
   const Tensor &first = *inputs[0], &last = *inputs[inputs.size() - 1];
   ops::demand(
-      first.dtype() != kBool && first.dtype() == last.dtype() && first.sizes() == last.sizes(),
+      is_real(first.dtype()) && first.dtype() == last.dtype() && first.sizes() == last.sizes(),
       "a scan", "numbers of one dtype and sizes");
 }
 
@@ -187,7 +187,9 @@ Tensor cumprod_of(const Tensor& self, int64_t dim, bool reverse) {
 
 DType scan_dtype(const Tensor& self, OptDType dtype, const char* who) {
   DType result = dtype.value_or(is_floating(self.dtype()) ? self.dtype() : kInt64);
-  if (result == kBool) fail("{}: dtype bool is not supported; use an integer or a float", who);
+  if (!is_real(result)) {
+    fail("{}: dtype {} is not supported; use an integer or a float", who, name(result));
+  }
   return result;
 }
 

@@ -130,7 +130,7 @@ const Registered topk_p =
                     }>("topk", Kind::sort, "t", 2)
         .requiring<[](Operands inputs, const TopkParams& p) {
           require_axis(inputs, p);
-          ops::demand(inputs[0]->dtype() != kBool, "topk", "numbers");
+          ops::demand(is_real(inputs[0]->dtype()), "topk", "numbers");
         }>()
         .vjp("TopkBackward0",
              wrt(0, saves::shape(0) | saves::out(1),
@@ -139,7 +139,9 @@ const auto topk_entry =
     define(topk, "The k largest (or smallest) elements along a dimension, and where they were.",
            [](const Tensor& self, int64_t k, int64_t dim, bool largest, bool) -> Sorted {
              int64_t axis = wrap_axis(dim, self.sizes().size(), "topk");
-             if (self.dtype() == kBool) fail("topk: not defined for bool; convert to uint8 first");
+             if (!is_real(self.dtype())) {
+               fail("topk: not defined for {}; convert to uint8 first", name(self.dtype()));
+             }
              auto [values, indices] = topk_p.all<2>({k, axis, largest}, self);
              return {values, indices};
            })
