@@ -138,7 +138,7 @@ void run_contiguous(Operands inputs, const Tensor& out, Kernel kernel) {
     data[i] = held[i].data_ptr();
   }
   if (out.numel() > 0) kernel(dtype, data, result.data_ptr());
-  if (is_half(out)) kernels::copy_elements(out, result);
+  if (is_half(out.dtype())) kernels::copy_elements(out, result);
 }
 
 // ---- kernels
