@@ -1,9 +1,17 @@
-// Functions as C++ objects: `inline constexpr Function<"sum(Tensor self, ...) -> Tensor"> sum;` is
+// Functions as C++ objects: `FG_FUNCTION Function<"sum(Tensor self, ...) -> Tensor"> sum;` is
 // callable with the signature that the schema spells, trailing defaults filled in. The body lives
 // in a .cpp file (ir/define.h), so that users do not compile it.
 #pragma once
 
 #include "ir/signature.h"
+
+// The library defines the objects. Users only declare them: their compiler makes the class of a
+// function where the function is called, and none for the hundreds of others.
+#ifdef FOREGRAD_LIBRARY
+#define FG_FUNCTION [[gnu::used]] inline constexpr
+#else
+#define FG_FUNCTION extern const
+#endif
 
 namespace fg::ir {
 
@@ -135,10 +143,16 @@ struct Function : AllCalls<Slot<S>>... {
 template <Text... S>
 struct Inplace : Calls<Slot<S>, InplaceCall>... {
   using Calls<Slot<S>, InplaceCall>::operator()...;
-  constexpr explicit Inplace(Function<S...>) {}
 };
+// FG_FUNCTION InplaceOf<decltype(relu)> relu_;
+template <class F>
+struct InplaceFor;
 template <Text... S>
-Inplace(Function<S...>) -> Inplace<S...>;
+struct InplaceFor<const Function<S...>> {
+  using Type = Inplace<S...>;
+};
+template <class F>
+using InplaceOf = typename InplaceFor<F>::Type;
 
 // Writes results into existing tensors, resizing them where PyTorch's out= would.
 void write_outs(const FunctionInfo& info, std::span<const Tensor> results,

@@ -5,45 +5,45 @@
 
 namespace fg {
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "convolution(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] "
     "dilation, bool transposed, int[] output_padding, int groups) -> Tensor">
     convolution;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] padding=0, int[] "
     "dilation=1, int groups=1) -> Tensor">
     conv1d;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] padding=0, int[] "
     "dilation=1, int groups=1) -> Tensor">
     conv2d;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] padding=0, int[] "
     "dilation=1, int groups=1) -> Tensor">
     conv3d;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv_transpose1d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] "
     "padding=0, int[] output_padding=0, int groups=1, int[] dilation=1) -> Tensor">
     conv_transpose1d;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv_transpose2d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] "
     "padding=0, int[] output_padding=0, int groups=1, int[] dilation=1) -> Tensor">
     conv_transpose2d;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv_transpose3d(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, int[] "
     "padding=0, int[] output_padding=0, int groups=1, int[] dilation=1) -> Tensor">
     conv_transpose3d;
 // Padding by name ('valid' or 'same'). Names of their own in C++, where a padding of 0 could be
 // taken for a text.
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv1d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, str "
     "padding='valid', int[] dilation=1, int groups=1) -> Tensor">
     conv1d_padding;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv2d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, str "
     "padding='valid', int[] dilation=1, int groups=1) -> Tensor">
     conv2d_padding;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "conv3d.padding(Tensor input, Tensor weight, Tensor? bias=None, int[] stride=1, str "
     "padding='valid', int[] dilation=1, int groups=1) -> Tensor">
     conv3d_padding;

@@ -5,49 +5,48 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"empty(int[] size, *, DType? dtype=None) -> Tensor"> empty;
-inline constexpr ir::Function<
-    "empty_strided(int[] size, int[] stride, *, DType? dtype=None) -> Tensor">
+FG_FUNCTION ir::Function<"empty(int[] size, *, DType? dtype=None) -> Tensor"> empty;
+FG_FUNCTION ir::Function<"empty_strided(int[] size, int[] stride, *, DType? dtype=None) -> Tensor">
     empty_strided;
-inline constexpr ir::Function<"full(int[] size, Scalar fill_value, *, DType? dtype=None) -> Tensor">
+FG_FUNCTION ir::Function<"full(int[] size, Scalar fill_value, *, DType? dtype=None) -> Tensor">
     full;
-inline constexpr ir::Function<"zeros(int[] size, *, DType? dtype=None) -> Tensor"> zeros;
-inline constexpr ir::Function<"ones(int[] size, *, DType? dtype=None) -> Tensor"> ones;
+FG_FUNCTION ir::Function<"zeros(int[] size, *, DType? dtype=None) -> Tensor"> zeros;
+FG_FUNCTION ir::Function<"ones(int[] size, *, DType? dtype=None) -> Tensor"> ones;
 
 // ---- with the sizes, dtype and order of dimensions of another tensor
-inline constexpr ir::Function<"empty_like(Tensor self, *, DType? dtype=None) -> Tensor"> empty_like;
-inline constexpr ir::Function<"zeros_like(Tensor self, *, DType? dtype=None) -> Tensor"> zeros_like;
-inline constexpr ir::Function<"ones_like(Tensor self, *, DType? dtype=None) -> Tensor"> ones_like;
-inline constexpr ir::Function<
-    "full_like(Tensor self, Scalar fill_value, *, DType? dtype=None) -> Tensor">
-    full_like;
+FG_FUNCTION ir::Function<"empty_like(Tensor self, *, DType? dtype=None) -> Tensor"> empty_like;
+FG_FUNCTION ir::Function<"zeros_like(Tensor self, *, DType? dtype=None) -> Tensor"> zeros_like;
+FG_FUNCTION ir::Function<"ones_like(Tensor self, *, DType? dtype=None) -> Tensor"> ones_like;
+FG_FUNCTION
+    ir::Function<"full_like(Tensor self, Scalar fill_value, *, DType? dtype=None) -> Tensor">
+        full_like;
 
 // ---- with the dtype of another tensor
-inline constexpr ir::Function<"new_empty(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
+FG_FUNCTION ir::Function<"new_empty(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
     new_empty;
-inline constexpr ir::Function<"new_zeros(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
+FG_FUNCTION ir::Function<"new_zeros(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
     new_zeros;
-inline constexpr ir::Function<"new_ones(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
+FG_FUNCTION ir::Function<"new_ones(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
     new_ones;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "new_full(Tensor self, int[] size, Scalar fill_value, *, DType? dtype=None) -> Tensor">
     new_full;
 
 // ---- sequences
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "arange(Scalar end, *, DType? dtype=None) -> Tensor",
     "arange.start(Scalar start, Scalar end, *, DType? dtype=None) -> Tensor",
     "arange.start_step(Scalar start, Scalar end, Scalar step, *, DType? dtype=None) -> Tensor">
     arange;
-inline constexpr ir::Function<
-    "linspace(Scalar start, Scalar end, Dim steps, *, DType? dtype=None) -> Tensor">
-    linspace;
-inline constexpr ir::Function<
+FG_FUNCTION
+    ir::Function<"linspace(Scalar start, Scalar end, Dim steps, *, DType? dtype=None) -> Tensor">
+        linspace;
+FG_FUNCTION ir::Function<
     "logspace(Scalar start, Scalar end, Dim steps, float base=10.0, *, DType? dtype=None) -> "
     "Tensor">
     logspace;
-inline constexpr ir::Function<"eye(Dim n, *, DType? dtype=None) -> Tensor",
-                              "eye.m(Dim n, Dim m, *, DType? dtype=None) -> Tensor">
+FG_FUNCTION ir::Function<"eye(Dim n, *, DType? dtype=None) -> Tensor",
+                         "eye.m(Dim n, Dim m, *, DType? dtype=None) -> Tensor">
     eye;
 
 namespace ops {

@@ -5,56 +5,53 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"relu(Tensor self) -> Tensor"> relu;
-inline constexpr ir::Function<"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor">
+FG_FUNCTION ir::Function<"relu(Tensor self) -> Tensor"> relu;
+FG_FUNCTION ir::Function<"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor">
     threshold;
-inline constexpr ir::Function<
-    "threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor">
-    threshold_backward;
-inline constexpr ir::Function<
-    "hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor">
+FG_FUNCTION
+    ir::Function<"threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor">
+        threshold_backward;
+FG_FUNCTION ir::Function<"hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor">
     hardtanh;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "hardtanh_backward(Tensor grad_output, Tensor self, Scalar min_val, Scalar max_val) -> Tensor">
     hardtanh_backward;
-inline constexpr ir::Function<"relu6(Tensor self) -> Tensor"> relu6;
-inline constexpr ir::Function<"leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor">
+FG_FUNCTION ir::Function<"relu6(Tensor self) -> Tensor"> relu6;
+FG_FUNCTION ir::Function<"leaky_relu(Tensor self, Scalar negative_slope=0.01) -> Tensor">
     leaky_relu;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor">
     leaky_relu_backward;
-inline constexpr ir::Function<
-    "elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor">
-    elu;
-inline constexpr ir::Function<
+FG_FUNCTION
+    ir::Function<"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor">
+        elu;
+FG_FUNCTION ir::Function<
     "elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar "
     "input_scale) -> Tensor">
     elu_backward;
-inline constexpr ir::Function<"selu(Tensor self) -> Tensor"> selu;
-inline constexpr ir::Function<"gelu(Tensor self, *, str approximate='none') -> Tensor"> gelu;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<"selu(Tensor self) -> Tensor"> selu;
+FG_FUNCTION ir::Function<"gelu(Tensor self, *, str approximate='none') -> Tensor"> gelu;
+FG_FUNCTION ir::Function<
     "gelu_backward(Tensor grad_output, Tensor self, *, str approximate='none') -> Tensor">
     gelu_backward;
-inline constexpr ir::Function<"silu(Tensor self) -> Tensor"> silu;
-inline constexpr ir::Function<"silu_backward(Tensor grad_output, Tensor self) -> Tensor">
-    silu_backward;
-inline constexpr ir::Function<"mish(Tensor self) -> Tensor"> mish;
-inline constexpr ir::Function<"mish_backward(Tensor grad_output, Tensor self) -> Tensor">
-    mish_backward;
-inline constexpr ir::Function<"softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor">
+FG_FUNCTION ir::Function<"silu(Tensor self) -> Tensor"> silu;
+FG_FUNCTION ir::Function<"silu_backward(Tensor grad_output, Tensor self) -> Tensor"> silu_backward;
+FG_FUNCTION ir::Function<"mish(Tensor self) -> Tensor"> mish;
+FG_FUNCTION ir::Function<"mish_backward(Tensor grad_output, Tensor self) -> Tensor"> mish_backward;
+FG_FUNCTION ir::Function<"softplus(Tensor self, Scalar beta=1, Scalar threshold=20) -> Tensor">
     softplus;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "softplus_backward(Tensor grad_output, Tensor self, Scalar beta, Scalar threshold) -> Tensor">
     softplus_backward;
-inline constexpr ir::Function<"log_sigmoid(Tensor self) -> Tensor"> log_sigmoid;
-inline constexpr ir::Function<"log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">
+FG_FUNCTION ir::Function<"log_sigmoid(Tensor self) -> Tensor"> log_sigmoid;
+FG_FUNCTION ir::Function<"log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">
     log_sigmoid_backward;
-inline constexpr ir::Inplace relu_{relu};
-inline constexpr ir::Inplace threshold_{threshold};
-inline constexpr ir::Inplace hardtanh_{hardtanh};
-inline constexpr ir::Inplace leaky_relu_{leaky_relu};
-inline constexpr ir::Inplace elu_{elu};
-inline constexpr ir::Inplace silu_{silu};
-inline constexpr ir::Inplace mish_{mish};
+FG_FUNCTION ir::InplaceOf<decltype(relu)> relu_;
+FG_FUNCTION ir::InplaceOf<decltype(threshold)> threshold_;
+FG_FUNCTION ir::InplaceOf<decltype(hardtanh)> hardtanh_;
+FG_FUNCTION ir::InplaceOf<decltype(leaky_relu)> leaky_relu_;
+FG_FUNCTION ir::InplaceOf<decltype(elu)> elu_;
+FG_FUNCTION ir::InplaceOf<decltype(silu)> silu_;
+FG_FUNCTION ir::InplaceOf<decltype(mish)> mish_;
 
 }  // namespace fg

@@ -7,13 +7,12 @@ namespace fg {
 
 // Names that the C library has too: see ops/elementwise/unary.h.
 namespace entries {
-inline constexpr ir::Function<"remainder(Tensor self, Tensor other) -> Tensor"> remainder;
-inline constexpr ir::Function<"fmod(Tensor self, Tensor other) -> Tensor"> fmod;
-inline constexpr ir::Function<"pow(Tensor self, Tensor exponent) -> Tensor"> pow;
-inline constexpr ir::Function<"hypot(Tensor self, Tensor other) -> Tensor"> hypot;
-inline constexpr ir::Function<"atan2(Tensor self, Tensor other) -> Tensor"> atan2;
-inline constexpr ir::Function<
-    "div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor">
+FG_FUNCTION ir::Function<"remainder(Tensor self, Tensor other) -> Tensor"> remainder;
+FG_FUNCTION ir::Function<"fmod(Tensor self, Tensor other) -> Tensor"> fmod;
+FG_FUNCTION ir::Function<"pow(Tensor self, Tensor exponent) -> Tensor"> pow;
+FG_FUNCTION ir::Function<"hypot(Tensor self, Tensor other) -> Tensor"> hypot;
+FG_FUNCTION ir::Function<"atan2(Tensor self, Tensor other) -> Tensor"> atan2;
+FG_FUNCTION ir::Function<"div(Tensor self, Tensor other, *, str? rounding_mode=None) -> Tensor">
     div;
 }  // namespace entries
 inline Tensor remainder(const Tensor& self, const Tensor& other) {
@@ -30,34 +29,34 @@ inline Tensor div(const Tensor& self, const Tensor& other,
   return entries::div(self, other, rounding_mode);
 }
 
-inline constexpr ir::Function<"add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"> add;
-inline constexpr ir::Function<"sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"> sub;
-inline constexpr ir::Function<"rsub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"> rsub;
-inline constexpr ir::Function<"mul(Tensor self, Tensor other) -> Tensor"> mul;
-inline constexpr ir::Function<"neg(Tensor self) -> Tensor"> neg;
-inline constexpr ir::Function<"floor_divide(Tensor self, Tensor other) -> Tensor"> floor_divide;
-inline constexpr ir::Function<"square(Tensor self) -> Tensor"> square;
-inline constexpr ir::Function<"xlogy(Tensor self, Tensor other) -> Tensor"> xlogy;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<"add(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"> add;
+FG_FUNCTION ir::Function<"sub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"> sub;
+FG_FUNCTION ir::Function<"rsub(Tensor self, Tensor other, *, Scalar alpha=1) -> Tensor"> rsub;
+FG_FUNCTION ir::Function<"mul(Tensor self, Tensor other) -> Tensor"> mul;
+FG_FUNCTION ir::Function<"neg(Tensor self) -> Tensor"> neg;
+FG_FUNCTION ir::Function<"floor_divide(Tensor self, Tensor other) -> Tensor"> floor_divide;
+FG_FUNCTION ir::Function<"square(Tensor self) -> Tensor"> square;
+FG_FUNCTION ir::Function<"xlogy(Tensor self, Tensor other) -> Tensor"> xlogy;
+FG_FUNCTION ir::Function<
     "addcmul(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor">
     addcmul;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "addcdiv(Tensor self, Tensor tensor1, Tensor tensor2, *, Scalar value=1) -> Tensor">
     addcdiv;
-inline constexpr ir::Inplace add_{add};
-inline constexpr ir::Inplace sub_{sub};
-inline constexpr ir::Inplace mul_{mul};
-inline constexpr ir::Inplace div_{entries::div};
-inline constexpr ir::Inplace neg_{neg};
-inline constexpr ir::Inplace remainder_{entries::remainder};
-inline constexpr ir::Inplace fmod_{entries::fmod};
-inline constexpr ir::Inplace floor_divide_{floor_divide};
-inline constexpr ir::Inplace pow_{entries::pow};
-inline constexpr ir::Inplace hypot_{entries::hypot};
-inline constexpr ir::Inplace atan2_{entries::atan2};
-inline constexpr ir::Inplace xlogy_{xlogy};
-inline constexpr ir::Inplace addcmul_{addcmul};
-inline constexpr ir::Inplace addcdiv_{addcdiv};
+FG_FUNCTION ir::InplaceOf<decltype(add)> add_;
+FG_FUNCTION ir::InplaceOf<decltype(sub)> sub_;
+FG_FUNCTION ir::InplaceOf<decltype(mul)> mul_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::div)> div_;
+FG_FUNCTION ir::InplaceOf<decltype(neg)> neg_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::remainder)> remainder_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::fmod)> fmod_;
+FG_FUNCTION ir::InplaceOf<decltype(floor_divide)> floor_divide_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::pow)> pow_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::hypot)> hypot_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::atan2)> atan2_;
+FG_FUNCTION ir::InplaceOf<decltype(xlogy)> xlogy_;
+FG_FUNCTION ir::InplaceOf<decltype(addcmul)> addcmul_;
+FG_FUNCTION ir::InplaceOf<decltype(addcdiv)> addcdiv_;
 
 inline Tensor& square_(const Tensor& self) { return pow_(self, 2); }
 

@@ -8,36 +8,36 @@ namespace fg {
 // The C library has functions of these names for numbers. Functions overload with those, objects
 // would clash where a program says `using namespace fg`: the objects are in `entries`.
 namespace entries {
-inline constexpr ir::Function<"abs(Tensor self) -> Tensor"> abs;
-inline constexpr ir::Function<"isnan(Tensor self) -> Tensor"> isnan;
-inline constexpr ir::Function<"isinf(Tensor self) -> Tensor"> isinf;
-inline constexpr ir::Function<"isfinite(Tensor self) -> Tensor"> isfinite;
-inline constexpr ir::Function<"floor(Tensor self) -> Tensor"> floor;
-inline constexpr ir::Function<"ceil(Tensor self) -> Tensor"> ceil;
-inline constexpr ir::Function<"trunc(Tensor self) -> Tensor"> trunc;
-inline constexpr ir::Function<"sqrt(Tensor self) -> Tensor"> sqrt;
-inline constexpr ir::Function<"exp(Tensor self) -> Tensor"> exp;
-inline constexpr ir::Function<"exp2(Tensor self) -> Tensor"> exp2;
-inline constexpr ir::Function<"expm1(Tensor self) -> Tensor"> expm1;
-inline constexpr ir::Function<"log(Tensor self) -> Tensor"> log;
-inline constexpr ir::Function<"log1p(Tensor self) -> Tensor"> log1p;
-inline constexpr ir::Function<"log2(Tensor self) -> Tensor"> log2;
-inline constexpr ir::Function<"log10(Tensor self) -> Tensor"> log10;
-inline constexpr ir::Function<"sin(Tensor self) -> Tensor"> sin;
-inline constexpr ir::Function<"cos(Tensor self) -> Tensor"> cos;
-inline constexpr ir::Function<"tan(Tensor self) -> Tensor"> tan;
-inline constexpr ir::Function<"asin(Tensor self) -> Tensor"> asin;
-inline constexpr ir::Function<"acos(Tensor self) -> Tensor"> acos;
-inline constexpr ir::Function<"atan(Tensor self) -> Tensor"> atan;
-inline constexpr ir::Function<"sinh(Tensor self) -> Tensor"> sinh;
-inline constexpr ir::Function<"cosh(Tensor self) -> Tensor"> cosh;
-inline constexpr ir::Function<"tanh(Tensor self) -> Tensor"> tanh;
-inline constexpr ir::Function<"asinh(Tensor self) -> Tensor"> asinh;
-inline constexpr ir::Function<"acosh(Tensor self) -> Tensor"> acosh;
-inline constexpr ir::Function<"atanh(Tensor self) -> Tensor"> atanh;
-inline constexpr ir::Function<"erf(Tensor self) -> Tensor"> erf;
-inline constexpr ir::Function<"erfc(Tensor self) -> Tensor"> erfc;
-inline constexpr ir::Function<"round(Tensor self, *, int decimals=0) -> Tensor"> round;
+FG_FUNCTION ir::Function<"abs(Tensor self) -> Tensor"> abs;
+FG_FUNCTION ir::Function<"isnan(Tensor self) -> Tensor"> isnan;
+FG_FUNCTION ir::Function<"isinf(Tensor self) -> Tensor"> isinf;
+FG_FUNCTION ir::Function<"isfinite(Tensor self) -> Tensor"> isfinite;
+FG_FUNCTION ir::Function<"floor(Tensor self) -> Tensor"> floor;
+FG_FUNCTION ir::Function<"ceil(Tensor self) -> Tensor"> ceil;
+FG_FUNCTION ir::Function<"trunc(Tensor self) -> Tensor"> trunc;
+FG_FUNCTION ir::Function<"sqrt(Tensor self) -> Tensor"> sqrt;
+FG_FUNCTION ir::Function<"exp(Tensor self) -> Tensor"> exp;
+FG_FUNCTION ir::Function<"exp2(Tensor self) -> Tensor"> exp2;
+FG_FUNCTION ir::Function<"expm1(Tensor self) -> Tensor"> expm1;
+FG_FUNCTION ir::Function<"log(Tensor self) -> Tensor"> log;
+FG_FUNCTION ir::Function<"log1p(Tensor self) -> Tensor"> log1p;
+FG_FUNCTION ir::Function<"log2(Tensor self) -> Tensor"> log2;
+FG_FUNCTION ir::Function<"log10(Tensor self) -> Tensor"> log10;
+FG_FUNCTION ir::Function<"sin(Tensor self) -> Tensor"> sin;
+FG_FUNCTION ir::Function<"cos(Tensor self) -> Tensor"> cos;
+FG_FUNCTION ir::Function<"tan(Tensor self) -> Tensor"> tan;
+FG_FUNCTION ir::Function<"asin(Tensor self) -> Tensor"> asin;
+FG_FUNCTION ir::Function<"acos(Tensor self) -> Tensor"> acos;
+FG_FUNCTION ir::Function<"atan(Tensor self) -> Tensor"> atan;
+FG_FUNCTION ir::Function<"sinh(Tensor self) -> Tensor"> sinh;
+FG_FUNCTION ir::Function<"cosh(Tensor self) -> Tensor"> cosh;
+FG_FUNCTION ir::Function<"tanh(Tensor self) -> Tensor"> tanh;
+FG_FUNCTION ir::Function<"asinh(Tensor self) -> Tensor"> asinh;
+FG_FUNCTION ir::Function<"acosh(Tensor self) -> Tensor"> acosh;
+FG_FUNCTION ir::Function<"atanh(Tensor self) -> Tensor"> atanh;
+FG_FUNCTION ir::Function<"erf(Tensor self) -> Tensor"> erf;
+FG_FUNCTION ir::Function<"erfc(Tensor self) -> Tensor"> erfc;
+FG_FUNCTION ir::Function<"round(Tensor self, *, int decimals=0) -> Tensor"> round;
 }  // namespace entries
 inline Tensor abs(const Tensor& self) { return entries::abs(self); }
 inline Tensor isnan(const Tensor& self) { return entries::isnan(self); }
@@ -73,59 +73,59 @@ inline Tensor round(const Tensor& self, int64_t decimals = 0) {
 }
 
 // signs and tests
-inline constexpr ir::Function<"sign(Tensor self) -> Tensor"> sign;
-inline constexpr ir::Function<"sgn(Tensor self) -> Tensor"> sgn;
-inline constexpr ir::Function<"positive(Tensor(a) self) -> Tensor(a)"> positive;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<"sign(Tensor self) -> Tensor"> sign;
+FG_FUNCTION ir::Function<"sgn(Tensor self) -> Tensor"> sgn;
+FG_FUNCTION ir::Function<"positive(Tensor(a) self) -> Tensor(a)"> positive;
+FG_FUNCTION ir::Function<
     "nan_to_num(Tensor self, float? nan=None, float? posinf=None, float? neginf=None) -> Tensor">
     nan_to_num;
 // rounding
-inline constexpr ir::Function<"frac(Tensor self) -> Tensor"> frac;
+FG_FUNCTION ir::Function<"frac(Tensor self) -> Tensor"> frac;
 // roots, exponentials, logarithms
-inline constexpr ir::Function<"rsqrt(Tensor self) -> Tensor"> rsqrt;
-inline constexpr ir::Function<"reciprocal(Tensor self) -> Tensor"> reciprocal;
-inline constexpr ir::Function<"sigmoid(Tensor self) -> Tensor"> sigmoid;
-inline constexpr ir::Function<"sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor">
+FG_FUNCTION ir::Function<"rsqrt(Tensor self) -> Tensor"> rsqrt;
+FG_FUNCTION ir::Function<"reciprocal(Tensor self) -> Tensor"> reciprocal;
+FG_FUNCTION ir::Function<"sigmoid(Tensor self) -> Tensor"> sigmoid;
+FG_FUNCTION ir::Function<"sigmoid_backward(Tensor grad_output, Tensor output) -> Tensor">
     sigmoid_backward;
-inline constexpr ir::Function<"logit(Tensor self, float? eps=None) -> Tensor"> logit;
+FG_FUNCTION ir::Function<"logit(Tensor self, float? eps=None) -> Tensor"> logit;
 // circular and hyperbolic functions
-inline constexpr ir::Function<"tanh_backward(Tensor grad_output, Tensor output) -> Tensor">
+FG_FUNCTION ir::Function<"tanh_backward(Tensor grad_output, Tensor output) -> Tensor">
     tanh_backward;
 
-inline constexpr ir::Inplace abs_{entries::abs};
-inline constexpr ir::Inplace sign_{sign};
-inline constexpr ir::Inplace sgn_{sgn};
-inline constexpr ir::Inplace nan_to_num_{nan_to_num};
-inline constexpr ir::Inplace floor_{entries::floor};
-inline constexpr ir::Inplace ceil_{entries::ceil};
-inline constexpr ir::Inplace round_{entries::round};
-inline constexpr ir::Inplace trunc_{entries::trunc};
-inline constexpr ir::Inplace frac_{frac};
-inline constexpr ir::Inplace sqrt_{entries::sqrt};
-inline constexpr ir::Inplace rsqrt_{rsqrt};
-inline constexpr ir::Inplace reciprocal_{reciprocal};
-inline constexpr ir::Inplace exp_{entries::exp};
-inline constexpr ir::Inplace exp2_{entries::exp2};
-inline constexpr ir::Inplace expm1_{entries::expm1};
-inline constexpr ir::Inplace log_{entries::log};
-inline constexpr ir::Inplace log1p_{entries::log1p};
-inline constexpr ir::Inplace log2_{entries::log2};
-inline constexpr ir::Inplace log10_{entries::log10};
-inline constexpr ir::Inplace sigmoid_{sigmoid};
-inline constexpr ir::Inplace logit_{logit};
-inline constexpr ir::Inplace sin_{entries::sin};
-inline constexpr ir::Inplace cos_{entries::cos};
-inline constexpr ir::Inplace tan_{entries::tan};
-inline constexpr ir::Inplace asin_{entries::asin};
-inline constexpr ir::Inplace acos_{entries::acos};
-inline constexpr ir::Inplace atan_{entries::atan};
-inline constexpr ir::Inplace sinh_{entries::sinh};
-inline constexpr ir::Inplace cosh_{entries::cosh};
-inline constexpr ir::Inplace tanh_{entries::tanh};
-inline constexpr ir::Inplace asinh_{entries::asinh};
-inline constexpr ir::Inplace acosh_{entries::acosh};
-inline constexpr ir::Inplace atanh_{entries::atanh};
-inline constexpr ir::Inplace erf_{entries::erf};
-inline constexpr ir::Inplace erfc_{entries::erfc};
+FG_FUNCTION ir::InplaceOf<decltype(entries::abs)> abs_;
+FG_FUNCTION ir::InplaceOf<decltype(sign)> sign_;
+FG_FUNCTION ir::InplaceOf<decltype(sgn)> sgn_;
+FG_FUNCTION ir::InplaceOf<decltype(nan_to_num)> nan_to_num_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::floor)> floor_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::ceil)> ceil_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::round)> round_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::trunc)> trunc_;
+FG_FUNCTION ir::InplaceOf<decltype(frac)> frac_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::sqrt)> sqrt_;
+FG_FUNCTION ir::InplaceOf<decltype(rsqrt)> rsqrt_;
+FG_FUNCTION ir::InplaceOf<decltype(reciprocal)> reciprocal_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::exp)> exp_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::exp2)> exp2_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::expm1)> expm1_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::log)> log_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::log1p)> log1p_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::log2)> log2_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::log10)> log10_;
+FG_FUNCTION ir::InplaceOf<decltype(sigmoid)> sigmoid_;
+FG_FUNCTION ir::InplaceOf<decltype(logit)> logit_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::sin)> sin_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::cos)> cos_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::tan)> tan_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::asin)> asin_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::acos)> acos_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::atan)> atan_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::sinh)> sinh_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::cosh)> cosh_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::tanh)> tanh_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::asinh)> asinh_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::acosh)> acosh_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::atanh)> atanh_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::erf)> erf_;
+FG_FUNCTION ir::InplaceOf<decltype(entries::erfc)> erfc_;
 
 }  // namespace fg

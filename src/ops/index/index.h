@@ -8,91 +8,87 @@ namespace fg {
 
 // Names that the C library has too: see ops/elementwise/unary.h.
 namespace entries {
-inline constexpr ir::Function<"index(Tensor self, Tensor?[] indices) -> Tensor"> index;
+FG_FUNCTION ir::Function<"index(Tensor self, Tensor?[] indices) -> Tensor"> index;
 }  // namespace entries
 inline Tensor index(const Tensor& self, const Tensors& indices) {
   return entries::index(self, indices);
 }
 
 // ---- positions in several dimensions, or masks
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor">
     index_put;
-inline constexpr ir::Function<
-    "index_backward(Tensor grad, int[] self_sizes, Tensor?[] indices) -> Tensor">
-    index_backward;
-inline constexpr ir::Inplace index_put_{index_put};
+FG_FUNCTION
+    ir::Function<"index_backward(Tensor grad, int[] self_sizes, Tensor?[] indices) -> Tensor">
+        index_backward;
+FG_FUNCTION ir::InplaceOf<decltype(index_put)> index_put_;
 
 // ---- positions in one dimension
-inline constexpr ir::Function<"index_select(Tensor self, int dim, Tensor index) -> Tensor">
-    index_select;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<"index_select(Tensor self, int dim, Tensor index) -> Tensor"> index_select;
+FG_FUNCTION ir::Function<
     "index_add(Tensor self, int dim, Tensor index, Tensor source, *, Scalar alpha=1) -> Tensor">
     index_add;
-inline constexpr ir::Function<
-    "index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor">
+FG_FUNCTION ir::Function<"index_copy(Tensor self, int dim, Tensor index, Tensor source) -> Tensor">
     index_copy;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "index_fill.int_Tensor(Tensor self, int dim, Tensor index, Tensor value) -> Tensor">
     index_fill;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "index_fill.int_Scalar(Tensor self, int dim, Tensor index, Scalar value) -> Tensor">
     index_fill_number;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "embedding(Tensor weight, Tensor indices, int padding_idx=-1, bool scale_grad_by_freq=False, "
     "bool sparse=False) -> Tensor">
     embedding;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "embedding_dense_backward(Tensor grad_output, Tensor indices, Dim num_weights, int "
     "padding_idx, bool scale_grad_by_freq) -> Tensor">
     embedding_dense_backward;
-inline constexpr ir::Inplace index_add_{index_add};
-inline constexpr ir::Inplace index_copy_{index_copy};
-inline constexpr ir::Inplace index_fill_{index_fill};
+FG_FUNCTION ir::InplaceOf<decltype(index_add)> index_add_;
+FG_FUNCTION ir::InplaceOf<decltype(index_copy)> index_copy_;
+FG_FUNCTION ir::InplaceOf<decltype(index_fill)> index_fill_;
 
 // ---- a position for each element, along one dimension
-inline constexpr ir::Function<
-    "gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor">
-    gather;
-inline constexpr ir::Function<
-    "gather_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor">
-    gather_backward;
-inline constexpr ir::Function<
-    "take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor">
+FG_FUNCTION
+    ir::Function<"gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor">
+        gather;
+FG_FUNCTION
+    ir::Function<"gather_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor">
+        gather_backward;
+FG_FUNCTION ir::Function<"take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor">
     take_along_dim;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "scatter.src(Tensor self, int dim, Tensor index, Tensor src) -> Tensor",
     "scatter.reduce(Tensor self, int dim, Tensor index, Tensor src, *, str reduce) -> Tensor">
     scatter;
 // With a number as source; another name in C++, where a number may stand for any Tensor.
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "scatter.value(Tensor self, int dim, Tensor index, Scalar value) -> Tensor",
     "scatter.value_reduce(Tensor self, int dim, Tensor index, Scalar value, *, str reduce) -> "
     "Tensor">
     scatter_value;
-inline constexpr ir::Function<
-    "scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor">
+FG_FUNCTION ir::Function<"scatter_add(Tensor self, int dim, Tensor index, Tensor src) -> Tensor">
     scatter_add;
-inline constexpr ir::Inplace scatter_{scatter};
-inline constexpr ir::Inplace scatter_value_{scatter_value};
-inline constexpr ir::Inplace scatter_add_{scatter_add};
+FG_FUNCTION ir::InplaceOf<decltype(scatter)> scatter_;
+FG_FUNCTION ir::InplaceOf<decltype(scatter_value)> scatter_value_;
+FG_FUNCTION ir::InplaceOf<decltype(scatter_add)> scatter_add_;
 
 // ---- positions among all elements, and where elements are true
-inline constexpr ir::Function<"take(Tensor self, Tensor index) -> Tensor"> take;
-inline constexpr ir::Function<
-    "put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor">
-    put;
-inline constexpr ir::Function<"masked_select(Tensor self, Tensor mask) -> Tensor"> masked_select;
-inline constexpr ir::Function<"masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor">
+FG_FUNCTION ir::Function<"take(Tensor self, Tensor index) -> Tensor"> take;
+FG_FUNCTION
+    ir::Function<"put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor">
+        put;
+FG_FUNCTION ir::Function<"masked_select(Tensor self, Tensor mask) -> Tensor"> masked_select;
+FG_FUNCTION ir::Function<"masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor">
     masked_scatter;
-inline constexpr ir::Function<
-    "masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor">
-    masked_scatter_backward;
-inline constexpr ir::Function<"nonzero(Tensor self) -> Tensor"> nonzero;
-inline constexpr ir::Function<"nonzero_numpy(Tensor self) -> Tensor[]"> nonzero_numpy;
-inline constexpr ir::Function<"argwhere(Tensor self) -> Tensor"> argwhere;
-inline constexpr ir::Function<"one_hot(Tensor self, int num_classes=-1) -> Tensor"> one_hot;
-inline constexpr ir::Inplace put_{put};
-inline constexpr ir::Inplace masked_scatter_{masked_scatter};
+FG_FUNCTION
+    ir::Function<"masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor">
+        masked_scatter_backward;
+FG_FUNCTION ir::Function<"nonzero(Tensor self) -> Tensor"> nonzero;
+FG_FUNCTION ir::Function<"nonzero_numpy(Tensor self) -> Tensor[]"> nonzero_numpy;
+FG_FUNCTION ir::Function<"argwhere(Tensor self) -> Tensor"> argwhere;
+FG_FUNCTION ir::Function<"one_hot(Tensor self, int num_classes=-1) -> Tensor"> one_hot;
+FG_FUNCTION ir::InplaceOf<decltype(put)> put_;
+FG_FUNCTION ir::InplaceOf<decltype(masked_scatter)> masked_scatter_;
 
 }  // namespace fg

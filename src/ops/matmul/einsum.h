@@ -5,6 +5,6 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"einsum(str equation, Tensor[] tensors) -> Tensor"> einsum;
+FG_FUNCTION ir::Function<"einsum(str equation, Tensor[] tensors) -> Tensor"> einsum;
 
 }  // namespace fg

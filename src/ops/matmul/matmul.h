@@ -5,33 +5,32 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"mm(Tensor self, Tensor mat2) -> Tensor"> mm;
-inline constexpr ir::Function<"bmm(Tensor self, Tensor mat2) -> Tensor"> bmm;
-inline constexpr ir::Function<"mv(Tensor self, Tensor vec) -> Tensor"> mv;
-inline constexpr ir::Function<"dot(Tensor self, Tensor tensor) -> Tensor"> dot;
-inline constexpr ir::Function<"vdot(Tensor self, Tensor other) -> Tensor"> vdot;
-inline constexpr ir::Function<"outer(Tensor self, Tensor vec2) -> Tensor"> outer;
-inline constexpr ir::Function<"matmul(Tensor self, Tensor other) -> Tensor"> matmul;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<"mm(Tensor self, Tensor mat2) -> Tensor"> mm;
+FG_FUNCTION ir::Function<"bmm(Tensor self, Tensor mat2) -> Tensor"> bmm;
+FG_FUNCTION ir::Function<"mv(Tensor self, Tensor vec) -> Tensor"> mv;
+FG_FUNCTION ir::Function<"dot(Tensor self, Tensor tensor) -> Tensor"> dot;
+FG_FUNCTION ir::Function<"vdot(Tensor self, Tensor other) -> Tensor"> vdot;
+FG_FUNCTION ir::Function<"outer(Tensor self, Tensor vec2) -> Tensor"> outer;
+FG_FUNCTION ir::Function<"matmul(Tensor self, Tensor other) -> Tensor"> matmul;
+FG_FUNCTION ir::Function<
     "addmm(Tensor self, Tensor mat1, Tensor mat2, *, Scalar beta=1, Scalar alpha=1) -> Tensor">
     addmm;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "addmv(Tensor self, Tensor mat, Tensor vec, *, Scalar beta=1, Scalar alpha=1) -> Tensor">
     addmv;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "baddbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
     "Tensor">
     baddbmm;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "addbmm(Tensor self, Tensor batch1, Tensor batch2, *, Scalar beta=1, Scalar alpha=1) -> "
     "Tensor">
     addbmm;
-inline constexpr ir::Function<"linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor">
-    linear;
-inline constexpr ir::Inplace addmm_{addmm};
-inline constexpr ir::Inplace addmv_{addmv};
-inline constexpr ir::Inplace baddbmm_{baddbmm};
-inline constexpr ir::Inplace addbmm_{addbmm};
+FG_FUNCTION ir::Function<"linear(Tensor input, Tensor weight, Tensor? bias=None) -> Tensor"> linear;
+FG_FUNCTION ir::InplaceOf<decltype(addmm)> addmm_;
+FG_FUNCTION ir::InplaceOf<decltype(addmv)> addmv_;
+FG_FUNCTION ir::InplaceOf<decltype(baddbmm)> baddbmm_;
+FG_FUNCTION ir::InplaceOf<decltype(addbmm)> addbmm_;
 
 namespace ops {
 // a^T @ b, laid out in memory as the gradient of a transposed matrix should be: its update then

@@ -5,11 +5,9 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
-    dropout;
+FG_FUNCTION ir::Function<"dropout(Tensor input, float p=0.5, bool train=True) -> Tensor"> dropout;
 // As dropout, but whole channels: the elements of one [n, c] stay or vanish together.
-inline constexpr ir::Function<
-    "feature_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
+FG_FUNCTION ir::Function<"feature_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
     feature_dropout;
 
 }  // namespace fg

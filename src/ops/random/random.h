@@ -9,9 +9,8 @@ namespace fg {
 
 // Names that the C library has too: see ops/elementwise/unary.h.
 namespace entries {
-inline constexpr ir::Function<
-    "rand(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor">
-    rand;
+FG_FUNCTION
+ir::Function<"rand(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor"> rand;
 }  // namespace entries
 inline Tensor rand(const Dims& size, const std::optional<Generator>& generator = {},
                    OptDType dtype = {}) {
@@ -23,24 +22,22 @@ Tensor rand(const Dims& size, Options options) {
   return entries::rand(size, options);
 }
 
-inline constexpr ir::Function<
-    "randn(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor">
-    randn;
-inline constexpr ir::Function<
+FG_FUNCTION
+ir::Function<"randn(int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor"> randn;
+FG_FUNCTION ir::Function<
     "randint(int high, int[] size, *, Generator? generator=None, DType? dtype=None) -> Tensor",
     "randint.low(int low, int high, int[] size, *, Generator? generator=None, DType? dtype=None) "
     "-> Tensor">
     randint;
-inline constexpr ir::Function<
-    "randperm(Dim n, *, Generator? generator=None, DType? dtype=None) -> Tensor">
-    randperm;
-inline constexpr ir::Function<
+FG_FUNCTION
+ir::Function<"randperm(Dim n, *, Generator? generator=None, DType? dtype=None) -> Tensor"> randperm;
+FG_FUNCTION ir::Function<
     "rand_like(Tensor self, *, Generator? generator=None, DType? dtype=None) -> Tensor">
     rand_like;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "randn_like(Tensor self, *, Generator? generator=None, DType? dtype=None) -> Tensor">
     randn_like;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "randint_like(Tensor self, int high, *, Generator? generator=None, DType? dtype=None) -> "
     "Tensor",
     "randint_like.low_dtype(Tensor self, int low, int high, *, Generator? generator=None, DType? "
@@ -48,49 +45,47 @@ inline constexpr ir::Function<
     randint_like;
 
 // ---- with the parameters of each element in a tensor
-inline constexpr ir::Function<
-    "bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
-    "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-    "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor">
+FG_FUNCTION
+ir::Function<"bernoulli(Tensor self, *, Generator? generator=None) -> Tensor",
+             "bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+             "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor">
     bernoulli;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "normal.Tensor_float(Tensor mean, float std=1, *, Generator? generator=None) -> Tensor",
     "normal.float_Tensor(float mean, Tensor std, *, Generator? generator=None) -> Tensor",
     "normal.Tensor_Tensor(Tensor mean, Tensor std, *, Generator? generator=None) -> Tensor",
     "normal.float_float(float mean, float std, int[] size, *, Generator? generator=None, DType? "
     "dtype=None) -> Tensor">
     normal;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "multinomial(Tensor self, Dim num_samples, bool replacement=False, *, Generator? "
     "generator=None) -> Tensor">
     multinomial;
-inline constexpr ir::Function<"poisson(Tensor self, *, Generator? generator=None) -> Tensor">
-    poisson;
+FG_FUNCTION ir::Function<"poisson(Tensor self, *, Generator? generator=None) -> Tensor"> poisson;
 
 // Out of place, for the in-place forms below: new values with the sizes and dtype of self. PyTorch
 // does not offer them.
 namespace functional {
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "uniform(Tensor self, float from=0, float to=1, *, Generator? generator=None) -> Tensor">
     uniform;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "normal_functional(Tensor self, float mean=0, float std=1, *, Generator? generator=None) -> "
     "Tensor">
     normal_functional;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "log_normal(Tensor self, float mean=1, float std=2, *, Generator? generator=None) -> Tensor">
     log_normal;
-inline constexpr ir::Function<
-    "exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor">
+FG_FUNCTION
+ir::Function<"exponential(Tensor self, float lambd=1, *, Generator? generator=None) -> Tensor">
     exponential;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "cauchy(Tensor self, float median=0, float sigma=1, *, Generator? generator=None) -> Tensor">
     cauchy;
-inline constexpr ir::Function<
-    "geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor">
+FG_FUNCTION ir::Function<"geometric(Tensor self, float p, *, Generator? generator=None) -> Tensor">
     geometric;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "random(Tensor self, *, Generator? generator=None) -> Tensor",
     "random.to(Tensor self, int to, *, Generator? generator=None) -> Tensor",
     "random.from(Tensor self, int from, int? to, *, Generator? generator=None) -> Tensor">
@@ -98,16 +93,16 @@ inline constexpr ir::Function<
 
 }  // namespace functional
 
-inline constexpr ir::Inplace uniform_{functional::uniform};
-inline constexpr ir::Inplace normal_{functional::normal_functional};
-inline constexpr ir::Inplace log_normal_{functional::log_normal};
-inline constexpr ir::Inplace exponential_{functional::exponential};
-inline constexpr ir::Inplace cauchy_{functional::cauchy};
-inline constexpr ir::Inplace geometric_{functional::geometric};
-inline constexpr ir::Inplace random_{functional::random};
-inline constexpr ir::Inplace bernoulli_{
-    ir::Function<"bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-                 "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> "
-                 "Tensor">{}};
+FG_FUNCTION ir::InplaceOf<decltype(functional::uniform)> uniform_;
+FG_FUNCTION ir::InplaceOf<decltype(functional::normal_functional)> normal_;
+FG_FUNCTION ir::InplaceOf<decltype(functional::log_normal)> log_normal_;
+FG_FUNCTION ir::InplaceOf<decltype(functional::exponential)> exponential_;
+FG_FUNCTION ir::InplaceOf<decltype(functional::cauchy)> cauchy_;
+FG_FUNCTION ir::InplaceOf<decltype(functional::geometric)> geometric_;
+FG_FUNCTION ir::InplaceOf<decltype(functional::random)> random_;
+FG_FUNCTION
+    ir::Inplace<"bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+                "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor">
+        bernoulli_;
 
 }  // namespace fg

@@ -5,9 +5,9 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"cat(Tensor[] tensors, int dim=0) -> Tensor"> cat;
-inline constexpr ir::Function<"stack(Tensor[] tensors, int dim=0) -> Tensor"> stack;
-inline constexpr ir::Function<"hstack(Tensor[] tensors) -> Tensor"> hstack;
-inline constexpr ir::Function<"vstack(Tensor[] tensors) -> Tensor"> vstack;
+FG_FUNCTION ir::Function<"cat(Tensor[] tensors, int dim=0) -> Tensor"> cat;
+FG_FUNCTION ir::Function<"stack(Tensor[] tensors, int dim=0) -> Tensor"> stack;
+FG_FUNCTION ir::Function<"hstack(Tensor[] tensors) -> Tensor"> hstack;
+FG_FUNCTION ir::Function<"vstack(Tensor[] tensors) -> Tensor"> vstack;
 
 }  // namespace fg

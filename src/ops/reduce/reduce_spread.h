@@ -14,36 +14,36 @@ struct SpreadFunction : ir::Function<S...> {
 };
 
 // `correction` is subtracted from the number of elements, 1 if absent; `unbiased` is 1 or 0.
-inline constexpr SpreadFunction<
+FG_FUNCTION SpreadFunction<
     "var.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
     "-> Tensor",
     "var.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
     "var(Tensor self, bool unbiased) -> Tensor">
     var;
-inline constexpr SpreadFunction<
+FG_FUNCTION SpreadFunction<
     "std.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, bool keepdim=False) "
     "-> Tensor",
     "std.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> Tensor",
     "std(Tensor self, bool unbiased) -> Tensor">
     std;
-inline constexpr SpreadFunction<
+FG_FUNCTION SpreadFunction<
     "var_mean.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
     "var_mean.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)",
     "var_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)">
     var_mean;
-inline constexpr SpreadFunction<
+FG_FUNCTION SpreadFunction<
     "std_mean.correction(Tensor self, int[]? dim=None, *, Scalar? correction=None, "
     "bool keepdim=False) -> (Tensor, Tensor)",
     "std_mean.dim(Tensor self, int[]? dim, bool unbiased, bool keepdim=False) -> (Tensor, Tensor)",
     "std_mean(Tensor self, bool unbiased) -> (Tensor, Tensor)">
     std_mean;
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "linalg_vector_norm(Tensor self, Scalar ord=2, int[]? dim=None, bool keepdim=False, *, "
     "DType? dtype=None) -> Tensor">
     linalg_vector_norm;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "norm(Tensor self, Scalar? p=2, int[]? dim=None, bool keepdim=False, *, DType? dtype=None) "
     "-> Tensor">
     norm;

@@ -5,17 +5,15 @@
 
 namespace fg {
 
-inline constexpr ir::Function<"cumsum(Tensor self, int dim, *, DType? dtype=None) -> Tensor">
-    cumsum;
-inline constexpr ir::Function<"cumprod(Tensor self, int dim, *, DType? dtype=None) -> Tensor">
-    cumprod;
-inline constexpr ir::Inplace cumsum_{cumsum};
-inline constexpr ir::Inplace cumprod_{cumprod};
+FG_FUNCTION ir::Function<"cumsum(Tensor self, int dim, *, DType? dtype=None) -> Tensor"> cumsum;
+FG_FUNCTION ir::Function<"cumprod(Tensor self, int dim, *, DType? dtype=None) -> Tensor"> cumprod;
+FG_FUNCTION ir::InplaceOf<decltype(cumsum)> cumsum_;
+FG_FUNCTION ir::InplaceOf<decltype(cumprod)> cumprod_;
 
 // s[k] = b[k] + a[k] * s[k - 1] along dim, or with k + 1 when reverse: the gradient of products.
-inline constexpr ir::Function<
-    "linear_recurrence(Tensor a, Tensor b, int dim, bool reverse=False) -> Tensor">
-    linear_recurrence;
+FG_FUNCTION
+    ir::Function<"linear_recurrence(Tensor a, Tensor b, int dim, bool reverse=False) -> Tensor">
+        linear_recurrence;
 
 }  // namespace fg
 

@@ -5,7 +5,7 @@
 
 namespace fg {
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "sort(Tensor self, int dim=-1, bool descending=False) -> (Tensor values, Tensor indices)",
     "sort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> "
     "(Tensor values, Tensor indices)">
@@ -20,14 +20,14 @@ struct ArgsortFunction : ir::Function<S...> {
     return (*this)(self, OptBool(stable), dim, descending);
   }
 };
-inline constexpr ArgsortFunction<
+FG_FUNCTION ArgsortFunction<
     "argsort(Tensor self, int dim=-1, bool descending=False) -> Tensor",
     "argsort.stable(Tensor self, *, bool? stable, int dim=-1, bool descending=False) -> Tensor">
     argsort;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "topk(Tensor self, int k, int dim=-1, bool largest=True, bool sorted=True) -> "
     "(Tensor values, Tensor indices)">
     topk;
-inline constexpr ir::Function<"msort(Tensor self) -> Tensor"> msort;
+FG_FUNCTION ir::Function<"msort(Tensor self) -> Tensor"> msort;
 
 }  // namespace fg

@@ -19,24 +19,24 @@ void check_grad_sizes(const Tensor& grad, const Dims& expected, const char* who)
 
 }  // namespace ops
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "select_backward(Tensor grad_output, int[] input_sizes, int dim, int index) -> Tensor">
     select_backward;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "slice_backward(Tensor grad_output, int[] input_sizes, int dim, Dim? start, Dim? end, Dim "
     "step) "
     "-> Tensor">
     slice_backward;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "as_strided_backward(Tensor grad_output, int[] input_sizes, int[] input_strides, "
     "Dim input_offset, int[] size, int[] stride, Dim offset) -> Tensor">
     as_strided_backward;
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "diagonal_backward(Tensor grad_output, int[] input_sizes, int offset, int dim1, int dim2) -> "
     "Tensor">
     diagonal_backward;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "unfold_backward(Tensor grad_in, int[] input_sizes, int dim, int size, int step) -> Tensor">
     unfold_backward;
 

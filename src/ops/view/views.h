@@ -8,82 +8,75 @@ namespace fg {
 
 // Names that the C library has too: see ops/elementwise/unary.h.
 namespace entries {
-inline constexpr ir::Function<"select(Tensor(a) self, int dim, int index) -> Tensor(a)"> select;
+FG_FUNCTION ir::Function<"select(Tensor(a) self, int dim, int index) -> Tensor(a)"> select;
 }  // namespace entries
 inline Tensor select(const Tensor& self, int64_t dim, int64_t index) {
   return entries::select(self, dim, index);
 }
 
 // ---- other sizes over the same elements
-inline constexpr ir::Function<"view(Tensor(a) self, int[] size) -> Tensor(a)",
-                              "view.dtype(Tensor(a) self, DType dtype) -> Tensor(a)">
+FG_FUNCTION ir::Function<"view(Tensor(a) self, int[] size) -> Tensor(a)",
+                         "view.dtype(Tensor(a) self, DType dtype) -> Tensor(a)">
     view;
-inline constexpr ir::Function<"view_as(Tensor(a) self, Tensor other) -> Tensor(a)"> view_as;
-inline constexpr ir::Function<"_unsafe_view(Tensor self, int[] size) -> Tensor"> _unsafe_view;
-inline constexpr ir::Function<"reshape(Tensor(a) self, int[] shape) -> Tensor(a)"> reshape;
-inline constexpr ir::Function<"reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"> reshape_as;
-inline constexpr ir::Function<
-    "flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)">
+FG_FUNCTION ir::Function<"view_as(Tensor(a) self, Tensor other) -> Tensor(a)"> view_as;
+FG_FUNCTION ir::Function<"_unsafe_view(Tensor self, int[] size) -> Tensor"> _unsafe_view;
+FG_FUNCTION ir::Function<"reshape(Tensor(a) self, int[] shape) -> Tensor(a)"> reshape;
+FG_FUNCTION ir::Function<"reshape_as(Tensor(a) self, Tensor other) -> Tensor(a)"> reshape_as;
+FG_FUNCTION ir::Function<"flatten(Tensor(a) self, int start_dim=0, int end_dim=-1) -> Tensor(a)">
     flatten;
-inline constexpr ir::Function<"unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)">
-    unflatten;
-inline constexpr ir::Function<"ravel(Tensor(a) self) -> Tensor(a)"> ravel;
-inline constexpr ir::Function<"unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"> unsqueeze;
-inline constexpr ir::Function<"squeeze(Tensor(a) self) -> Tensor(a)",
-                              "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
-                              "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)">
+FG_FUNCTION ir::Function<"unflatten(Tensor(a) self, int dim, int[] sizes) -> Tensor(a)"> unflatten;
+FG_FUNCTION ir::Function<"ravel(Tensor(a) self) -> Tensor(a)"> ravel;
+FG_FUNCTION ir::Function<"unsqueeze(Tensor(a) self, int dim) -> Tensor(a)"> unsqueeze;
+FG_FUNCTION ir::Function<"squeeze(Tensor(a) self) -> Tensor(a)",
+                         "squeeze.dim(Tensor(a) self, int dim) -> Tensor(a)",
+                         "squeeze.dims(Tensor(a) self, int[] dim) -> Tensor(a)">
     squeeze;
-inline constexpr ir::Function<
-    "expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)">
+FG_FUNCTION ir::Function<"expand(Tensor(a) self, int[] size, *, bool implicit=False) -> Tensor(a)">
     expand;
-inline constexpr ir::Function<"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"> expand_as;
+FG_FUNCTION ir::Function<"expand_as(Tensor(a) self, Tensor other) -> Tensor(a)"> expand_as;
 
 // ---- dimensions in another order
-inline constexpr ir::Function<"permute(Tensor(a) self, int[] dims) -> Tensor(a)"> permute;
-inline constexpr ir::Function<"transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)">
-    transpose;
-inline constexpr ir::Function<"swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)">
-    swapaxes;
-inline constexpr ir::Function<"swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"> swapdims;
-inline constexpr ir::Function<"t(Tensor(a) self) -> Tensor(a)"> t;
-inline constexpr ir::Function<"numpy_T(Tensor(a) self) -> Tensor(a)"> numpy_T;
-inline constexpr ir::Function<"mT(Tensor(a) self) -> Tensor(a)"> mT;
-inline constexpr ir::Function<
-    "movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-    "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
-    movedim;
-inline constexpr ir::Function<
-    "moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-    "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
-    moveaxis;
+FG_FUNCTION ir::Function<"permute(Tensor(a) self, int[] dims) -> Tensor(a)"> permute;
+FG_FUNCTION ir::Function<"transpose(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"> transpose;
+FG_FUNCTION ir::Function<"swapaxes(Tensor(a) self, int axis0, int axis1) -> Tensor(a)"> swapaxes;
+FG_FUNCTION ir::Function<"swapdims(Tensor(a) self, int dim0, int dim1) -> Tensor(a)"> swapdims;
+FG_FUNCTION ir::Function<"t(Tensor(a) self) -> Tensor(a)"> t;
+FG_FUNCTION ir::Function<"numpy_T(Tensor(a) self) -> Tensor(a)"> numpy_T;
+FG_FUNCTION ir::Function<"mT(Tensor(a) self) -> Tensor(a)"> mT;
+FG_FUNCTION
+    ir::Function<"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+                 "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
+        movedim;
+FG_FUNCTION
+    ir::Function<"moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+                 "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
+        moveaxis;
 
 // ---- parts
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "slice(Tensor(a) self, int dim=0, Dim? start=None, Dim? end=None, Dim step=1) -> Tensor(a)">
     slice;
-inline constexpr ir::Function<"narrow(Tensor(a) self, int dim, Dim start, Dim length) -> Tensor(a)">
+FG_FUNCTION ir::Function<"narrow(Tensor(a) self, int dim, Dim start, Dim length) -> Tensor(a)">
     narrow;
-inline constexpr ir::Function<
-    "diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)">
-    diagonal;
-inline constexpr ir::Function<
-    "unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)">
+FG_FUNCTION
+    ir::Function<"diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)">
+        diagonal;
+FG_FUNCTION ir::Function<"unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)">
     unfold;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "as_strided(Tensor(a) self, int[] size, int[] stride, Dim? storage_offset=None) -> Tensor(a)">
     as_strided;
-inline constexpr ir::Function<"alias(Tensor(a) self) -> Tensor(a)"> alias_of;
-inline constexpr ir::Function<"detach(Tensor(a) self) -> Tensor(a)"> detach;
+FG_FUNCTION ir::Function<"alias(Tensor(a) self) -> Tensor(a)"> alias_of;
+FG_FUNCTION ir::Function<"detach(Tensor(a) self) -> Tensor(a)"> detach;
 
 // ---- several parts at once
-inline constexpr ir::Function<"unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]"> unbind;
-inline constexpr ir::Function<
-    "split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
-    "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]">
+FG_FUNCTION ir::Function<"unbind(Tensor(a) self, int dim=0) -> Tensor(a)[]"> unbind;
+FG_FUNCTION ir::Function<"split.Tensor(Tensor(a) self, int split_size, int dim=0) -> Tensor(a)[]",
+                         "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]">
     split;
-inline constexpr ir::Function<
-    "split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]">
-    split_with_sizes;
-inline constexpr ir::Function<"chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]"> chunk;
+FG_FUNCTION
+    ir::Function<"split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]">
+        split_with_sizes;
+FG_FUNCTION ir::Function<"chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]"> chunk;
 
 }  // namespace fg
