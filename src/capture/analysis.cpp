@@ -219,6 +219,11 @@ class Analysis {
     if (way) add_steps(*way, out);
     autograd::AutogradMeta* meta = autograd::meta_of(output);
     if (!out.steps.empty() && meta && meta->requires_grad) refuse_made_leaf();
+    if (!out.of_input && meta && meta->grad.defined()) {
+      refuse(
+          "the function returns a tensor that got a .grad inside; return that gradient as a result "
+          "of its own");
+    }
   }
   [[noreturn]] static void refuse_made_leaf() {
     refuse("the function returns a tensor that it made and that requires grad; make it outside");

@@ -77,7 +77,7 @@ TEST(DTypeTest, every_dtype_has_one_name_in_files_and_at_most_one_letter_in_buff
   for (int i = 0; i < kDTypeCount; i++) {
     EXPECT_TRUE(names.insert(safetensors_name(dtype(i))).second);
     const char* letter = buffer_format(dtype(i));
-    if (letter) EXPECT_TRUE(letters.insert(letter).second);
+    EXPECT_TRUE(!letter || letters.insert(letter).second);
     EXPECT_EQ(letter == nullptr, dtype(i) == kBFloat16);
   }
 }

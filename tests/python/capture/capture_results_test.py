@@ -372,3 +372,38 @@ def test_a_result_that_keeps_its_gradient_and_changes_its_shape():
     with pytest.warns(UserWarning, match="keeps the gradient it had before"):
         for change in (lambda t: t.transpose_(0, -1), lambda t: t.unsqueeze_(0)):
             assert run(True, change) == run(False, change) == (1, 2)
+
+
+def gradient_inside(y):
+    fg.autograd.grad((y ** 3).sum(), y)
+
+
+def backward_inside(y):
+    (y ** 3).sum().backward(retain_graph=True, inputs=[y])
+
+
+def assigned(y):
+    y.grad = y.detach() * 3
+
+
+@pytest.mark.parametrize("give", (gradient_inside, backward_inside, assigned))
+@pytest.mark.parametrize("result", (lambda y: y, lambda y: y.view(-1), lambda y: y * 2))
+def test_a_result_that_gets_its_gradient_inside(give, result):
+    """Later gradients are added to that one, which captured code does not keep."""
+    def run(compiled):
+        kept = []
+
+        def f(x):
+            y = x[:, [1, 0]]
+            y.retain_grad()
+            give(y)
+            return y, result(y)
+
+        x = leaf(2, 3)
+        for y in (fg.compile(f) if compiled else f)(x):
+            y.sum().backward(retain_graph=True)
+            kept.append(elements(y.grad) if y.retains_grad or y.is_leaf else None)
+        return kept, elements(x.grad)
+
+    with pytest.warns(UserWarning, match=r"got a \.grad inside"):
+        assert run(True) == run(False)
