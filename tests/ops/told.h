@@ -26,7 +26,7 @@ struct Told {
 // Enough for all that succeeds; a sanitizer needs room for itself and has a limit of its own.
 inline void limit_memory() {
 #ifndef FOREGRAD_SANITIZE
-  rlimit limit{rlim_t{4} << 30, rlim_t{4} << 30};
+  rlimit limit{rlim_t{1} << 30, rlim_t{1} << 30};
   setrlimit(RLIMIT_AS, &limit);
 #endif
 }
