@@ -293,11 +293,13 @@ def to(self, *args, **kwargs):
             other = arg
         elif isinstance(arg, builtins.bool) or arg is None:
             pass
+        elif isinstance(arg, builtins.int):
+            where = arg
         else:
             raise TypeError(f"to() received an invalid argument of type {type(arg).__name__}; "
                             "expected a dtype, a device or a Tensor")
     if where is not None:
-        types.device(where)
+        types.expect_cpu(where, "to")
     if memory_format not in (None, *_memory_formats):
         raise NotImplementedError(f"to: {memory_format} is not here yet")
     if other is not None:
@@ -324,11 +326,6 @@ for _name, _dtype in (("half", types.float16), ("float", types.float32), ("doubl
 @_method
 def cpu(self, memory_format=types.preserve_format):
     return self.to("cpu", memory_format=memory_format)
-
-
-@_method
-def cuda(self, *args, **kwargs):
-    raise RuntimeError("cuda: only the cpu exists here")
 
 
 _TYPE_NAMES = {
@@ -364,8 +361,7 @@ def type_as(self, other):
 @_method
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False,
                layout=types.strided, pin_memory=False):
-    if device is not None:
-        types.device(device)
+    types.expect_cpu(device, "new_tensor")
     if pin_memory or layout not in (None, types.strided):
         raise NotImplementedError("new_tensor: expected layout strided and no pin_memory; nothing "
                                   "else exists on the cpu")
