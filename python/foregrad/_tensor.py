@@ -329,10 +329,10 @@ def cpu(self, memory_format=types.preserve_format):
 
 
 _TYPE_NAMES = {
-    "FloatTensor": types.float32, "DoubleTensor": types.float64, "HalfTensor": types.float16,
-    "BFloat16Tensor": types.bfloat16, "ByteTensor": types.uint8, "CharTensor": types.int8,
-    "ShortTensor": types.int16, "IntTensor": types.int32, "LongTensor": types.int64,
-    "BoolTensor": types.bool,
+    types.float32: "FloatTensor", types.float64: "DoubleTensor", types.float16: "HalfTensor",
+    types.bfloat16: "BFloat16Tensor", types.uint8: "ByteTensor", types.int8: "CharTensor",
+    types.int16: "ShortTensor", types.int32: "IntTensor", types.int64: "LongTensor",
+    types.bool: "BoolTensor",
 }
 
 
@@ -340,13 +340,12 @@ _TYPE_NAMES = {
 def type(self, dtype=None, non_blocking=False):
     """The name of the type, or the tensor in another dtype. Nothing blocks here."""
     if dtype is None:
-        name = next(n for n, d in _TYPE_NAMES.items() if d is self.dtype)
-        return f"foregrad.{name}"
-    if isinstance(dtype, str):
-        name = dtype.rpartition(".")[2]
-        if name not in _TYPE_NAMES:
-            raise ValueError(f"invalid type: '{dtype}'")
-        dtype = _TYPE_NAMES[name]
+        return f"foregrad.{_TYPE_NAMES[self.dtype]}"
+    if not isinstance(dtype, types.dtype):
+        from foregrad._typed import dtype_of, tensortype
+
+        if isinstance(dtype, (str, tensortype)) or dtype is Tensor:
+            dtype = dtype_of(dtype)
     return self.to(dtype)
 
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "python/face.h"
+
 namespace fg::python {
 
 namespace {

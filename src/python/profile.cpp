@@ -1,12 +1,15 @@
 #include "python/profile.h"
 
+#include <fmt/format.h>
 #include <frameobject.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 
 #include <optional>
 
+#include "base/level.h"
 #include "python/bindings.h"
+#include "python/face.h"
 #include "tensor/allocator.h"
 #include "tensor/format.h"
 
@@ -82,6 +85,7 @@ void add_profile(nb::module_& module) {
   module.def("_stop_recording", stop);
   module.def("_is_recording", timing::is_recording);
   module.def("_now", timing::now);
+  module.def("_level", [] { return name(level()); });
   module.def("_memory_stats", [] {
     MemoryStats now = memory_stats();
     nb::dict result;
