@@ -50,6 +50,7 @@ def import_package(module):
         spec.loader.exec_module(native)
     for late in ("compiler", "optim", "safetensors", "serialization"):  # names of the package too
         importlib.import_module(f"foregrad.{late}")
+    importlib.import_module("foregrad._late").load_all()
     return importlib.import_module("foregrad")
 
 
