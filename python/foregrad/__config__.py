@@ -10,7 +10,8 @@ __all__ = ["parallel_info", "show"]
 def show() -> str:
     """The build in lines: the version, the instructions in use, what is not there."""
     return (f"Foregrad {_C.__version__} built with:\n  - C++ Version: 202002\n"
-            f"  - CPU capability usage: {_C._level()}\n  - USE_CUDA=OFF, USE_MKL=OFF, USE_MPS=OFF\n")
+            f"  - CPU capability usage: {_C._level()}\n"
+            "  - USE_CUDA=OFF, USE_MKL=OFF, USE_MPS=OFF\n")
 
 
 def parallel_info() -> str:

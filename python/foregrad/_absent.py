@@ -7,6 +7,13 @@ from collections import OrderedDict
 from foregrad._device import _device, not_compiled
 
 
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["Selected"]
+
+
 def refusing(kind, *names):
     """Functions of these names that need the accelerator."""
     return {name: _refusal(kind, name) for name in names}
@@ -34,9 +41,11 @@ def refusing_class(kind, name):
 class Selected:
     """A context that selects one accelerator by its number; a negative one or None is none."""
 
+    idx: int
+
     kind = "cuda"
 
-    def __init__(self, device):
+    def __init__(self, device: Any) -> None:
         if device is None or isinstance(device, int):
             self.idx = -1 if device is None else device
         else:
@@ -46,11 +55,11 @@ class Selected:
             # A name without a number means the current one, of which there is none either.
             self.idx = -1 if found.type == "cpu" else found.index or 0
 
-    def __enter__(self):
+    def __enter__(self) -> None:
         if self.idx >= 0:
             raise not_compiled(f"with {self.kind}.device({self.idx})", self.kind)
 
-    def __exit__(self, *error):
+    def __exit__(self, *error: object) -> None:
         return None
 
 

@@ -40,8 +40,8 @@ class device:
         if isinstance(type, cls) and index is None:
             return type
         if isinstance(type, builtins.int) and not isinstance(type, bool) and index is None:
-            raise RuntimeError(f"device: {type} is the number of an accelerator, and there is none; "
-                               "use 'cpu'")
+            raise RuntimeError(f"device: {type} is the number of an accelerator, and there is "
+                               "none; use 'cpu'")
         if not isinstance(type, str):
             raise TypeError("device: expected a string, such as 'cpu' or 'cuda:0', or a device, "
                             f"not {builtins.type(type).__name__}")
@@ -81,7 +81,8 @@ class device:
 
 def _parsed(text, index):
     """The kind and the number of a device."""
-    kind, colon, number = text.partition(":")
+    given, text = text, text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    kind, colon, number = given.partition(":")
     if not text:
         raise RuntimeError("device: the string is empty; expected one such as 'cpu' or 'cuda:0'")
     if kind not in KINDS:

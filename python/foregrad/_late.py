@@ -15,8 +15,8 @@ _BY_MODULE = {
     "_printing": ("set_printoptions",),
     "_program": (
         "are_deterministic_algorithms_enabled", "compiled_with_cxx11_abi",
-        "get_deterministic_debug_mode", "get_device", "get_device_module", "get_file_path", "get_float32_matmul_precision",
-        "get_num_interop_threads", "is_complex", "is_conj",
+        "get_deterministic_debug_mode", "get_device", "get_device_module", "get_file_path",
+        "get_float32_matmul_precision", "get_num_interop_threads", "is_complex", "is_conj",
         "is_deterministic_algorithms_warn_only_enabled", "is_distributed", "is_neg", "is_nonzero",
         "is_same_size", "is_signed", "is_storage", "is_vulkan_available", "is_warn_always_enabled",
         "set_deterministic_debug_mode", "set_float32_matmul_precision", "set_flush_denormal",

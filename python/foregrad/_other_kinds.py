@@ -1,5 +1,5 @@
-"""Methods of tensors about devices and kinds of tensors that do not exist here: they answer with the
-truth, or say by name what is missing."""
+"""Methods of tensors about devices and kinds of tensors that do not exist here: they answer with
+the truth, or say by name what is missing."""
 
 import builtins
 

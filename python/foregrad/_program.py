@@ -79,7 +79,8 @@ def set_deterministic_debug_mode(debug_mode):
         raise TypeError("debug_mode must be str or int, but got "
                         f"{type(debug_mode).__name__}")
     if debug_mode not in (0, 1, 2):
-        raise RuntimeError(f"invalid value of debug_mode, expected 0, 1, or 2, but got {debug_mode}")
+        raise RuntimeError("invalid value of debug_mode, expected 0, 1, or 2, but got "
+                           f"{debug_mode}")
     _State.deterministic = debug_mode
 
 
@@ -101,7 +102,7 @@ def get_num_interop_threads():
 
 
 def set_num_interop_threads(num):
-    """Sets the number of such threads, once; there are none to start, so only the answer changes."""
+    """Sets the number of such threads, once; none start, so only the answer changes."""
     if isinstance(num, bool) or not isinstance(num, int):
         raise RuntimeError(f"set_num_interop_threads expects an int, but got {type(num).__name__}")
     if num <= 0:

@@ -132,7 +132,10 @@ Value run(const Parsed& parsed, Form form) {
 }  // namespace
 
 PyObject* call(const OverloadSet& set, Form form, const Call& arguments) {
-  timing::Operation operation("op", set.name);
+  std::string shown;  // while a recording is on
+  if (timing::is_recording()) [[unlikely]]
+    shown = set.name + (form == Form::inplace ? "_" : "");
+  timing::Operation operation("op", shown);
   if (timing::is_recording()) [[unlikely]]
     note_call(operation, arguments);
   Parsed parsed;

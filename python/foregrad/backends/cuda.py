@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 __all__ = ["allow_fp16_bf16_reduction_math_sdp", "cudnn_sdp_enabled", "cufft_plan_cache",
            "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp", "enable_mem_efficient_sdp",
            "flash_sdp_enabled", "fp16_bf16_reduction_math_sdp_allowed", "is_built",
-           "is_flash_attention_available", "math_sdp_enabled", "matmul", "mem_efficient_sdp_enabled",
-           "preferred_blas_library", "preferred_linalg_library", "sdp_kernel"]
+           "is_flash_attention_available", "math_sdp_enabled", "matmul",
+           "mem_efficient_sdp_enabled", "preferred_blas_library", "preferred_linalg_library", "sdp_kernel"]
 
 
 class _Matmul:
@@ -134,8 +134,8 @@ def preferred_blas_library(backend: str | None = None) -> str:
 
 def _prefer(kind, backend, known):
     if backend is not None and backend not in known:
-        raise RuntimeError(f"preferred_{kind}_library: unknown input value {backend!r}; choose from "
-                           f"{', '.join(known)}")
+        raise RuntimeError(f"preferred_{kind}_library: unknown input value {backend!r}; choose "
+                           f"from {', '.join(known)}")
     if backend is not None:
         _preferred[kind] = backend
     return _preferred[kind]

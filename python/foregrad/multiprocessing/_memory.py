@@ -5,6 +5,8 @@ view of the mapped file. Another process gets the file by its descriptor, or by 
 (strategy `file_system`, which keeps no descriptors open), and maps it.
 """
 
+from __future__ import annotations
+
 import atexit
 import itertools
 import mmap
@@ -15,6 +17,8 @@ from multiprocessing import reduction
 from foregrad import _C
 
 Tensor = _C.Tensor
+__all__ = ["get_all_sharing_strategies", "get_sharing_strategy", "set_sharing_strategy"]
+
 _STRATEGIES = ("file_descriptor", "file_system")
 _FOLDER = "/dev/shm"
 _strategy = "file_descriptor"
@@ -24,17 +28,17 @@ _owner = os.getpid()
 _links = set()  # names that were given to other processes and may not have been taken
 
 
-def get_sharing_strategy():
+def get_sharing_strategy() -> str:
     """How memory goes to other processes: 'file_descriptor' or 'file_system'."""
     return _strategy
 
 
-def get_all_sharing_strategies():
+def get_all_sharing_strategies() -> set[str]:
     """The names of both."""
     return set(_STRATEGIES)
 
 
-def set_sharing_strategy(new_strategy):
+def set_sharing_strategy(new_strategy: str) -> None:
     """Sets how memory goes to other processes."""
     global _strategy
     if new_strategy not in _STRATEGIES:

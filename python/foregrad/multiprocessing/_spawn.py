@@ -145,7 +145,8 @@ class ProcessContext:
                                      process.pid, code)
 
 
-SpawnContext = ProcessContext
+class SpawnContext(ProcessContext):
+    """The processes of a call of spawn()."""
 
 
 def start_processes(fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: int = 1,
@@ -162,7 +163,7 @@ def start_processes(fn: Callable[..., Any], args: tuple[Any, ...] = (), nprocs: 
         process.start()
         processes.append(process)
         error_files.append(file.name)
-    running = ProcessContext(processes, error_files)
+    running = SpawnContext(processes, error_files)
     if not join:
         return running
     while not running.join():

@@ -16,7 +16,8 @@ def __getattr__(name):
         return getattr(importlib.import_module("foregrad.nn.parallel"), name)
     modules = importlib.import_module("foregrad.nn.modules")
     if name == "__all__":
-        return [*modules.__all__, *_LATE, "Buffer", "DataParallel", "Parameter", "functional", "parameter"]
+        return [*modules.__all__, *_LATE, "Buffer", "DataParallel", "Parameter", "functional",
+                "parameter"]
     if name not in modules.__all__:
         raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
     globals().update({each: getattr(modules, each) for each in modules.__all__})

@@ -1,4 +1,4 @@
-"""What a profiler does in a step, and schedules of that."""
+"""Actions of a profiler in a step, and schedules of them."""
 
 from __future__ import annotations
 

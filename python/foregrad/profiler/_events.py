@@ -99,7 +99,7 @@ class FunctionEventAvg(_Times):
         self.is_user_annotation = first.is_user_annotation
 
     def add(self, other, nested=False):
-        """Adds an event; the whole time of one inside of an event of the same key counts already."""
+        """Adds an event; the time of one inside of an event of the same key counts already."""
         self.count += other.count
         self.self_cpu_time_total += other.self_cpu_time_total
         self.self_cpu_memory_usage += other.self_cpu_memory_usage

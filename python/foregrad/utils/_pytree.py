@@ -249,8 +249,8 @@ def _with_paths(tree, path, found, is_leaf):
         found.append((path, tree))
         return
     if node.flatten_with_keys_fn is None:
-        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}. Please pass a "
-                         "flatten_with_keys_fn argument to register_pytree_node.")
+        raise ValueError(f"Did not find a flatten_with_keys_fn for type: {node.type}. Please pass "
+                         "a flatten_with_keys_fn argument to register_pytree_node.")
     for key, child in node.flatten_with_keys_fn(tree)[0]:
         _with_paths(child, (*path, key), found, is_leaf)
 
@@ -276,7 +276,7 @@ def tree_map_with_path(func, tree, *rests, is_leaf=None):
 
 
 def _broadcast_to_and_flatten(tree, treespec, is_leaf=None):
-    """Leaves of a tree, each as often as the spec has leaves in its place; None when they differ."""
+    """Leaves of a tree, each as often as the spec has leaves there; None when they differ."""
     if tree_is_leaf(tree, is_leaf):
         return [tree] * treespec.num_leaves
     if treespec.is_leaf():
@@ -312,7 +312,8 @@ def _plain(spec):
             context = json.dumps(spec.context)
         except TypeError as error:
             raise TypeError("Unable to serialize context. Please make the context json dump-able, "
-                            "or register a custom serializer using register_pytree_node.") from error
+                            "or register a custom serializer using "
+                            "register_pytree_node.") from error
     return {"type": serialized_name(spec.type), "context": context,
             "children_spec": [_plain(child) for child in spec.children_specs]}
 

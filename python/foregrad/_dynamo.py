@@ -1,6 +1,6 @@
 """Names of PyTorch's compiler: foregrad.compile has no use for them, so they change nothing."""
 
-from foregrad._dynamo._settings import install, say
+from foregrad._foreign_settings import install, say
 
 config = install(__name__)
 
