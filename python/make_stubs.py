@@ -21,6 +21,7 @@ from stubs.schema import read_table
 from stubs.signatures import TableSignatures
 
 WRITTEN = Path(__file__).parent / "stubs" / "written.pyi"
+PROGRAM = WRITTEN.with_name("written_program.pyi")
 SOURCES = Path(__file__).parent / "foregrad"
 SPECIAL = ("foregrad", "foregrad.optim", "foregrad.nn.functional")  # made from tables
 HEADER = '''"""{title} Made by python/make_stubs.py."""
@@ -50,6 +51,7 @@ def import_package(module):
         spec.loader.exec_module(native)
     for late in ("compiler", "optim", "safetensors", "serialization"):  # names of the package too
         importlib.import_module(f"foregrad.{late}")
+    importlib.import_module("foregrad._late").load_all()
     return importlib.import_module("foregrad")
 
 
@@ -148,7 +150,7 @@ class Stubs:
         return ast.parse(text).body
 
     def package_stub(self):
-        tree = ast.parse(WRITTEN.read_text())
+        tree = ast.parse(WRITTEN.read_text() + PROGRAM.read_text())
         check_written(tree, self.package)
         tensor = next(node for node in tree.body if getattr(node, "name", "") == "Tensor")
         tensor.body += self.operators()

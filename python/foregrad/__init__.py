@@ -59,6 +59,7 @@ del install_functions
 
 from foregrad._creation import *  # noqa: E402,F401,F403
 from foregrad._tensor import is_tensor  # noqa: E402,F401
+from foregrad import _other_kinds  # noqa: E402,F401
 from foregrad._random import (  # noqa: E402,F401
     default_generator,
     get_rng_state,
@@ -93,7 +94,8 @@ def __getattr__(name):
     if name in _LATE:
         import importlib
         return importlib.import_module(f"foregrad.{name}")
-    raise AttributeError(f"module 'foregrad' has no attribute '{name}'")
+    from foregrad._late import find
+    return find(name)
 
 
 def save(obj, f, **options):

@@ -3,7 +3,7 @@
 import warnings
 
 from foregrad import _C
-from foregrad._types import device as _device
+from foregrad._device import expect_cpu
 
 __all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scalar_tensor",
            "einsum", "result_type", "broadcast_tensors", "meshgrid",
@@ -11,14 +11,9 @@ __all__ = ["tensor", "as_tensor", "asarray", "from_numpy", "from_dlpack", "scala
            "narrow"]
 
 
-def _check_device(device):
-    if device is not None:
-        _device(device)
-
-
 def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=False):
     """A new tensor with a copy of the data: a number, nested sequences, or an array."""
-    _check_device(device)
+    expect_cpu(device, "tensor")
     if pin_memory:
         raise RuntimeError("tensor: pin_memory needs an accelerator; only cpu exists")
     if isinstance(data, _C.Tensor):
@@ -35,7 +30,7 @@ def tensor(data, *, dtype=None, device=None, requires_grad=False, pin_memory=Fal
 
 def as_tensor(data, dtype=None, device=None):
     """The data as a tensor, without a copy where that is possible."""
-    _check_device(device)
+    expect_cpu(device, "as_tensor")
     if isinstance(data, _C.Tensor):
         return data if dtype is None else data.to(dtype)
     if hasattr(data, "__array_interface__") or hasattr(data, "__dlpack__"):
@@ -46,7 +41,7 @@ def as_tensor(data, dtype=None, device=None):
 
 def asarray(obj, *, dtype=None, device=None, copy=None, requires_grad=False):
     """The object as a tensor, with or without a copy."""
-    result = tensor(obj, dtype=dtype) if copy else as_tensor(obj, dtype, device)
+    result = tensor(obj, dtype=dtype, device=device) if copy else as_tensor(obj, dtype, device)
     return result.requires_grad_() if requires_grad else result
 
 

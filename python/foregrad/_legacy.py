@@ -18,6 +18,14 @@ def _kinds(args, kwargs):
     return ", ".join([type(arg).__name__ for arg in args] + named)
 
 
+def _expect_cpu(device):
+    """Refuses another device, as these constructors do: with RuntimeError."""
+    kind = types.device(device).type
+    if kind != "cpu":
+        raise RuntimeError(f"new(): legacy constructor expects device type: cpu but device type: "
+                           f"{kind} was passed")
+
+
 def _is_size(arg):
     """An integer of Python or numpy; a bool is none, and a tensor is data where it stands first."""
     return hasattr(arg, "__index__") and not isinstance(arg, (builtins.bool, _C.Tensor)) and \
@@ -54,7 +62,7 @@ def construct(args, kwargs, dtype=None):
     kwargs = dict(kwargs)
     device = kwargs.pop("device", None)
     if device is not None:
-        types.device(device)
+        _expect_cpu(device)
     if len(kwargs) > 1 or (kwargs and args) or not kwargs.keys() <= {"size", "data", "other"}:
         raise TypeError(f"new() received an invalid combination of arguments: got "
                         f"({_kinds(args, kwargs)}), but expected one of: {_FORMS}")

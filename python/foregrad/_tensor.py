@@ -293,11 +293,13 @@ def to(self, *args, **kwargs):
             other = arg
         elif isinstance(arg, builtins.bool) or arg is None:
             pass
+        elif isinstance(arg, builtins.int):
+            where = arg
         else:
             raise TypeError(f"to() received an invalid argument of type {type(arg).__name__}; "
                             "expected a dtype, a device or a Tensor")
     if where is not None:
-        types.device(where)
+        types.expect_cpu(where, "to")
     if memory_format not in (None, *_memory_formats):
         raise NotImplementedError(f"to: {memory_format} is not here yet")
     if other is not None:
@@ -326,16 +328,11 @@ def cpu(self, memory_format=types.preserve_format):
     return self.to("cpu", memory_format=memory_format)
 
 
-@_method
-def cuda(self, *args, **kwargs):
-    raise RuntimeError("cuda: only the cpu exists here")
-
-
 _TYPE_NAMES = {
-    "FloatTensor": types.float32, "DoubleTensor": types.float64, "HalfTensor": types.float16,
-    "BFloat16Tensor": types.bfloat16, "ByteTensor": types.uint8, "CharTensor": types.int8,
-    "ShortTensor": types.int16, "IntTensor": types.int32, "LongTensor": types.int64,
-    "BoolTensor": types.bool,
+    types.float32: "FloatTensor", types.float64: "DoubleTensor", types.float16: "HalfTensor",
+    types.bfloat16: "BFloat16Tensor", types.uint8: "ByteTensor", types.int8: "CharTensor",
+    types.int16: "ShortTensor", types.int32: "IntTensor", types.int64: "LongTensor",
+    types.bool: "BoolTensor",
 }
 
 
@@ -343,13 +340,12 @@ _TYPE_NAMES = {
 def type(self, dtype=None, non_blocking=False):
     """The name of the type, or the tensor in another dtype. Nothing blocks here."""
     if dtype is None:
-        name = next(n for n, d in _TYPE_NAMES.items() if d is self.dtype)
-        return f"foregrad.{name}"
-    if isinstance(dtype, str):
-        name = dtype.rpartition(".")[2]
-        if name not in _TYPE_NAMES:
-            raise ValueError(f"invalid type: '{dtype}'")
-        dtype = _TYPE_NAMES[name]
+        return f"foregrad.{_TYPE_NAMES[self.dtype]}"
+    if not isinstance(dtype, types.dtype):
+        from foregrad._typed import dtype_of, tensortype
+
+        if isinstance(dtype, (str, tensortype)) or dtype is Tensor:
+            dtype = dtype_of(dtype)
     return self.to(dtype)
 
 
@@ -364,8 +360,7 @@ def type_as(self, other):
 @_method
 def new_tensor(self, data, *, dtype=None, device=None, requires_grad=False,
                layout=types.strided, pin_memory=False):
-    if device is not None:
-        types.device(device)
+    types.expect_cpu(device, "new_tensor")
     if pin_memory or layout not in (None, types.strided):
         raise NotImplementedError("new_tensor: expected layout strided and no pin_memory; nothing "
                                   "else exists on the cpu")

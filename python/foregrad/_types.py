@@ -1,6 +1,5 @@
-"""Devices, dtypes under their other names, and descriptions of numbers: finfo, iinfo."""
+"""Dtypes under their other names, and descriptions of numbers: finfo, iinfo."""
 
-import builtins
 import math
 
 from foregrad import _C
@@ -16,6 +15,12 @@ from foregrad._C import (  # noqa: F401
     int64,
     uint8,
 )
+from foregrad._device import (  # noqa: F401
+    device,
+    expect_cpu,
+    get_default_device,
+    set_default_device,
+)
 
 bool = _C.bool
 half = float16
@@ -30,69 +35,6 @@ nan = math.nan
 pi = math.pi
 e = math.e
 newaxis = None
-
-
-class device:
-    """The device of tensors: the cpu."""
-
-    __slots__ = ("type", "index")
-
-    def __new__(cls, type="cpu", index=None):
-        if isinstance(type, device):
-            return type
-        if not isinstance(type, str):
-            given = builtins.type(type).__name__
-            raise TypeError(f"device: expected a string or a device, not {given}")
-        name, colon, number = type.partition(":")
-        if colon and index is not None:
-            raise RuntimeError(f"device: '{type}' has an index, and so has the call: {index}")
-        if colon:
-            if not number.isdecimal():
-                raise RuntimeError(f"device: '{type}' has no number behind the colon")
-            index = builtins.int(number)
-        if name != "cpu":
-            raise RuntimeError(f"device: '{type}' does not exist; only 'cpu' does")
-        self = object.__new__(cls)
-        self.type = name
-        self.index = index
-        return self
-
-    def __str__(self):
-        return self.type if self.index is None else f"{self.type}:{self.index}"
-
-    def __repr__(self):
-        index = "" if self.index is None else f", index={self.index}"
-        return f"device(type='{self.type}'{index})"
-
-    def __eq__(self, other):
-        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
-
-    def __hash__(self):
-        return hash((self.type, self.index))
-
-    def __reduce__(self):
-        return device, (str(self),)
-
-    def __enter__(self):
-        """Changes nothing: all tensors are on the cpu."""
-        return self
-
-    def __exit__(self, *error):
-        return None
-
-
-def set_default_device(device):
-    """Sets the device of new tensors: the cpu, also for None."""
-    if device is not None:
-        _device(device)
-
-
-def get_default_device():
-    """The device of new tensors."""
-    return _device("cpu")
-
-
-_device = device
 
 
 class _Named:

@@ -68,9 +68,9 @@ class safe_open:
     """A file whose tensors are read one by one; `framework` is there for other programs' sake."""
 
     def __init__(self, filename: _Path, framework: str = "fg", device: str = "cpu") -> None:
-        from foregrad._types import device as check_device
+        from foregrad._device import expect_cpu
 
-        check_device(device)
+        expect_cpu(device, "safe_open")
         os.stat(filename)  # with Python's own error where there is no file
         self._file = _C.SafeTensorsFile(_path(filename))
 

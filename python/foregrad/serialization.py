@@ -283,7 +283,7 @@ def load(f: _File, map_location: Any = None, pickle_module: Any = None, *,
          weights_only: bool | None = True) -> Any:
     """Reads a file of save(); of another file of the format the tensors by name."""
     if isinstance(map_location, (str, types.device)):
-        types.device(map_location)
+        types.expect_cpu(map_location, "load")
     if pickle_module not in (None, pickle):
         raise ValueError(f"load: pickle_module is {pickle_module!r}; only Python's own is used")
     tensors, metadata = _read(f)

@@ -6,6 +6,7 @@ without annotations is refused, so that no stub lags behind its source.
 """
 
 import ast
+import enum
 import importlib
 import inspect
 
@@ -109,25 +110,44 @@ class ModuleStub:
                 body.append(self._class(node))
             elif isinstance(node, ast.AnnAssign) and node.target.id in wanted:
                 body.append(ast.AnnAssign(node.target, node.annotation, None, 1))
+            elif isinstance(node, ast.Assign) and self._is_type(node.targets[0]):
+                body.append(node)
         return body
+
+    def _is_type(self, target):
+        """Whether an assignment names a type for annotations."""
+        return isinstance(target, ast.Name) and target.id in self.public and getattr(
+            getattr(self.module, target.id), "__module__", "") == "typing"
 
     def _reexports(self):
         """Public names that another module of the package defines, and submodules."""
         found = []
         for name in sorted(self.public - set(self._defined())):
             value = getattr(self.module, name)
+            if getattr(value, "__module__", "") == "typing":
+                continue
             if inspect.ismodule(value):
                 found.append((value.__name__.rpartition(".")[0], name))
+            elif self._is_of_package(name, value):
+                found.append(("foregrad", name))
             elif isinstance(getattr(value, "__module__", None), str) and (
                     inspect.isclass(value) or inspect.isfunction(value)):
                 found.append((value.__module__, name))
-        self.homes = {home for home, _ in found}
+        self.homes |= {home for home, _ in found} - {"foregrad"}
         return [ast.ImportFrom(home, [ast.alias(name, name)], 0) for home, name in found]
+
+    @staticmethod
+    def _is_of_package(name, value):
+        """Whether the package itself shows a thing that a private module defines."""
+        package = vars(importlib.import_module("foregrad"))
+        return package.get(name) is value and "._" in (getattr(value, "__module__", None) or "")
 
     def _class(self, node):
         owner = getattr(self.module, node.name)
         body = [each for each in node.body if isinstance(each, ast.AnnAssign)]
         body = [ast.AnnAssign(each.target, each.annotation, None, 1) for each in body]
+        if issubclass(owner, enum.Enum):
+            body += [each for each in node.body if isinstance(each, ast.Assign)]
         typed = [each for block in node.body if _is_typed(block) for each in block.body]
         body += typed  # overloads, which the source needs for no call
         overloaded = {each.name for each in typed}
@@ -163,4 +183,6 @@ class ModuleStub:
                 if name in used and getattr(node, "module", "") != "__future__":
                     found[name] = (ast.ImportFrom(node.module, [each], 0)
                                    if isinstance(node, ast.ImportFrom) else ast.Import([each]))
+        self.homes |= {node.module for node in found.values() if isinstance(node, ast.ImportFrom)
+                       and node.module.startswith("foregrad._") and node.module != "foregrad._C"}
         return [*found.values(), *aliases]

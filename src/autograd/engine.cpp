@@ -11,6 +11,7 @@
 #include "base/carried.h"
 #include "base/fail.h"
 #include "base/interrupt.h"
+#include "base/recorder.h"
 #include "ops/elementwise/arithmetic.h"
 
 namespace fg::autograd {
@@ -163,6 +164,8 @@ class Run {
 
  private:
   Tensors call_node(Node& node, Tensors grads) {
+    std::string name = timing::is_recording() ? node.name() : std::string();
+    timing::Operation operation("node", name);
     call_pre_hooks(node, grads);
     if (!node.hooks() || node.hooks()->post.entries.empty()) return node.apply(std::move(grads));
     Tensors kept = grads;

@@ -25,9 +25,9 @@ std::string Tensor::text() const {
     frame.suffixes.push_back("grad_fn=<" + node + ">");
   else if (requires_grad())
     frame.suffixes.push_back("requires_grad=True");
-  if (!is_known()) return format_frame("...", {}, frame);
+  if (!is_known()) return format_frame("...", print_options(), frame);
   ArrayView view{dtype(), values(sizes()), values(strides()), data_ptr()};
-  return format_tensor(view, {}, frame);
+  return format_tensor(view, print_options(), frame);
 }
 
 std::ostream& operator<<(std::ostream& out, const Tensor& tensor) { return out << tensor.text(); }

@@ -10,11 +10,18 @@
 
 #include "base/atomic_file.h"
 #include "base/log.h"
+#include "base/recorder.h"
 #include "base/settings.h"
 
 namespace fg::timing {
 
 std::atomic<State> state{State::unread};
+
+int64_t now() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
 
 namespace {
 
@@ -24,12 +31,6 @@ struct Event {
 };
 
 thread_local Collector* collector = nullptr;  // the innermost of this thread
-
-int64_t now() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(
-             std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 int thread_number() {
   static std::atomic<int> threads{0};
@@ -106,20 +107,20 @@ static bool writes_file() {
   return wanted;
 }
 
-// How many collectors want everything; hot code is measured while there is one.
+// How many collectors and recordings want everything.
 static std::mutex watchers_mutex;
 static int watchers = 0;
 
-static bool update_state(int more_watchers) {
+bool watch_spans(int more) {
   std::scoped_lock lock(watchers_mutex);
-  watchers += more_watchers;
+  watchers += more;
   if (writes_file()) events();  // made before what it outlives, so that it is written
   bool on = writes_file() || watchers > 0;
   state.store(on ? State::on : State::off, std::memory_order_relaxed);
   return on;
 }
 
-bool read_state() { return update_state(0); }
+bool read_state() { return watch_spans(0); }
 
 void Span::begin(const char* category, std::string_view name) {
   category_ = category;
@@ -135,17 +136,18 @@ void Span::end(std::string note) {
     collector->times_.back().begin -= collector->begin_;
     collector->times_.back().end -= collector->begin_;
   }
+  if (is_recording()) record({.time = time});
   if (writes_file()) events().add({std::move(time), thread_number()});
 }
 
 Collector::Collector(Of what) : what_(what), begin_(now()), outer_(collector) {
   collector = this;
-  if (what_ == Of::everything) update_state(1);
+  if (what_ == Of::everything) watch_spans(1);
 }
 
 Collector::~Collector() {
   collector = outer_;
-  if (what_ == Of::everything) update_state(-1);
+  if (what_ == Of::everything) watch_spans(-1);
 }
 
 std::vector<Time> Collector::take() {

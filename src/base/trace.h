@@ -15,6 +15,9 @@ namespace fg::timing {
 enum class State : uint8_t { unread, off, on };
 extern std::atomic<State> state;
 bool read_state();
+// Adds to the number of those that want every span; hot code is measured while there is one.
+bool watch_spans(int more);
+int64_t now();  // nanoseconds of a clock that never goes back
 
 inline bool enabled() {
   State now = state.load(std::memory_order_relaxed);

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "base/recorder.h"
 #include "ir/capturing.h"
 #include "ir/primitive.h"
 
@@ -58,6 +59,7 @@ static void check_inputs(const PrimitiveInfo& primitive, Operands inputs) {
 
 void evaluate(const PrimitiveInfo& primitive, Operands inputs, const void* params,
               Tensor* outputs) {
+  timing::Operation operation("kernel", primitive.name);
   check_inputs(primitive, inputs);
   if (primitive.outputs == 1) {  // nearly always: no array of metas to make
     Meta meta;

@@ -1,6 +1,7 @@
 #include "ir/call.h"
 
 #include "base/fail.h"
+#include "base/recorder.h"
 #include "ir/primitive.h"
 #include "ir/record.h"
 #include "ir/registry.h"
@@ -8,10 +9,9 @@
 namespace fg::ir {
 
 void Call::run() {
-  if (primitive)
-    evaluate(*primitive, inputs, params, outputs.data());
-  else
-    outputs = body->run();
+  if (primitive) return evaluate(*primitive, inputs, params, outputs.data());
+  timing::Operation operation("function", function ? function->schema.name : "custom function");
+  outputs = body->run();
 }
 
 static void interpret_or_run(Call& call) {

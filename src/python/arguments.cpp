@@ -1,6 +1,7 @@
 #include "python/arguments.h"
 
 #include "base/fail.h"
+#include "python/deprecated.h"
 #include "python/face.h"
 #include "python/types.h"
 
@@ -87,10 +88,13 @@ static bool names_parameter(PyObject* given, PyObject* name) {
 
 static std::string text_of(PyObject* object) { return bytes_of(object); }
 
-static void expect_cpu(PyObject* device, const std::string& who) {
-  if (device == Py_None) return;
-  std::string text = text_of(device);
-  if (text != "cpu" && text != "cpu:0") fail("{}: device is {}; only cpu exists", who, text);
+void expect_cpu(PyObject* device, const std::string& who) {
+  if (device == Py_None || (PyUnicode_Check(device) && text_of(device) == "cpu")) return;
+  nb::object type = nb::getattr(nb::handle(device), "type", nb::none());
+  if (nb::isinstance<nb::str>(type) && bytes_of(type) == "cpu") return;
+  CallsPython calls;
+  nb::module_::import_("foregrad._types").attr("expect_cpu")(nb::handle(device),
+                                                                 nb::str(who.c_str()));
 }
 
 // False when the overload does not know the name at all.
@@ -296,14 +300,21 @@ std::string one_line(std::string_view text) {
 
 }  // namespace
 
-void parse(const OverloadSet& set, const Call& call, Parsed& parsed) {
+static bool fits(const OverloadSet& set, const Call& call, Parsed& parsed) {
   for (bool strict : {true, false}) {
     for (const Overload& overload : set.overloads) {
       if (!Attempt{overload, call, strict, parsed, false}.run()) continue;
       parsed.overload = &overload;
-      return;
+      return true;
     }
   }
+  return false;
+}
+
+void parse(const OverloadSet& set, const Call& call, Parsed& parsed) {
+  if (fits(set, call, parsed)) return;
+  Rewritten rewritten = without_deprecated_form(set.name, call);
+  if (rewritten && fits(set, rewritten.call(), parsed)) return warn_of_form(set.name, rewritten);
   Attempt last{set.overloads.back(), call, false, parsed, true};
   last.run();
   refuse_all(set, call, last.why);

@@ -54,6 +54,9 @@ struct Parsed {
 // Fills `parsed`, or raises a TypeError that names the given and the expected arguments.
 void parse(const OverloadSet& set, const Call& call, Parsed& parsed);
 
+// Refuses a device= that is not the cpu, in the name of a function.
+void expect_cpu(PyObject* device, const std::string& who);
+
 // Converts one object; false when it does not fit. `strict`: it must be of the very type.
 bool convert(PyObject* object, ir::Type type, bool strict, ir::Value& value);
 // Whether an object may be an operand of an arithmetic operator.

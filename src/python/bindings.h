@@ -13,6 +13,7 @@ void add_step(nb::module_& module);
 void add_nn(nb::module_& module);
 void add_compiled(nb::module_& module);
 void add_cache(nb::module_& module);
+void add_profile(nb::module_& module);
 void add_watch(nb::module_& module);
 
 }  // namespace fg::python

@@ -5,8 +5,10 @@
 #include <map>
 
 #include "base/fail.h"
+#include "base/recorder.h"
 #include "ops/copy/copy.h"
 #include "python/face.h"
+#include "python/profile.h"
 #include "python/types.h"
 
 namespace fg::python {
@@ -130,6 +132,12 @@ Value run(const Parsed& parsed, Form form) {
 }  // namespace
 
 PyObject* call(const OverloadSet& set, Form form, const Call& arguments) {
+  std::string shown;  // while a recording is on
+  if (timing::is_recording()) [[unlikely]]
+    shown = set.name + (form == Form::inplace ? "_" : "");
+  timing::Operation operation("op", shown);
+  if (timing::is_recording()) [[unlikely]]
+    note_call(operation, arguments);
   Parsed parsed;
   parse(set, arguments, parsed);
   Value result = run(parsed, form);

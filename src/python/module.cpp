@@ -35,5 +35,6 @@ NB_MODULE(_C, module) {
   add_nn(module);
   add_compiled(module);
   add_cache(module);
+  add_profile(module);
   add_watch(module);
 }

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include "base/fail.h"
+#include "python/arguments.h"
 
 namespace fg::python {
 
@@ -181,8 +182,7 @@ static void add_generator(nb::module_& module) {
       .def(
           "__init__",
           [](Generator* self, nb::object device) {
-            std::string text = bytes_of(device);
-            if (text != "cpu") fail("Generator: device is {}; only cpu exists", text);
+            expect_cpu(device.ptr(), "Generator");
             new (self) Generator();
           },
           nb::arg("device") = "cpu")

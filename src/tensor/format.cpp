@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <type_traits>
 
 #include "base/fail.h"
@@ -9,6 +10,9 @@
 namespace fg {
 
 namespace {
+
+std::mutex options_mutex;
+PrintOptions options_now;
 
 // How all elements of one tensor are written; decided by those that are shown.
 struct NumberStyle {
@@ -148,6 +152,16 @@ size_t counted_width(const std::string& suffix) {
 }
 
 }  // namespace
+
+PrintOptions print_options() {
+  std::scoped_lock lock(options_mutex);
+  return options_now;
+}
+
+void set_print_options(const PrintOptions& options) {
+  std::scoped_lock lock(options_mutex);
+  options_now = options;
+}
 
 std::string tuple_text(const std::vector<int64_t>& values) {
   return fmt::format("({}{})", fmt::join(values, ", "), values.size() == 1 ? "," : "");

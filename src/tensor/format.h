@@ -18,6 +18,10 @@ struct PrintOptions {
   std::optional<bool> sci_mode{};  // scientific notation; absent means where the values need it
 };
 
+// The options of tensors that print themselves.
+PrintOptions print_options();
+void set_print_options(const PrintOptions& options);
+
 // Strides are in elements.
 struct ArrayView {
   DType dtype;

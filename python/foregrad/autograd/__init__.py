@@ -19,6 +19,14 @@ __all__ = ["Function", "backward", "grad", "gradcheck", "gradgradcheck", "no_gra
            "set_grad_enabled", "inference_mode", "Variable"]
 
 
+def __getattr__(name):
+    if name == "profiler":  # loaded when it is first needed
+        import importlib
+
+        return importlib.import_module("foregrad.autograd.profiler")
+    raise AttributeError(f"module 'foregrad.autograd' has no attribute '{name}'")
+
+
 class _VariableMeta(type):
     def __instancecheck__(cls, other):
         return isinstance(other, _C.Tensor)

@@ -13,8 +13,10 @@ import foregrad.optim  # noqa: F401
 import foregrad.safetensors  # noqa: F401
 import foregrad.serialization  # noqa: F401
 import pytest
+from foregrad import _late
 
 pytest.importorskip("mypy")
+_late.load_all()
 
 ROOT = Path(__file__).resolve().parents[3]
 MAKER = ROOT / "python" / "make_stubs.py"

@@ -1,0 +1,8 @@
+"""cuSPARSELt, which is not used here: matrix products and threads are the library's own."""
+
+__all__ = ["is_available"]
+
+
+def is_available() -> bool:
+    """Whether cuSPARSELt is used: no."""
+    return False
