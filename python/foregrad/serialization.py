@@ -188,8 +188,8 @@ def _kind(source):
     if stream.is_stream(start):
         return stream.read_stream
     if start[257:262] == b"ustar":
-        raise RuntimeError("load: the file is a tar archive of PyTorch 0.1, which is not read here; "
-                           "load and save it with a newer PyTorch")
+        raise RuntimeError("load: the file is a tar archive of PyTorch 0.1, which is not read "
+                           "here; load and save it with a newer PyTorch")
     if start[:1] == b"\x80" and not tensors_file.is_tensors_file(start):
         raise pickle.UnpicklingError("load: the file is a pickle of Python, and not one of save(); "
                                      "if you trust it, read it with pickle.load")

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["TypedStorage", "UntypedStorage"]
 
-_LIMIT = 2**63
+_LIMIT, _MOST_DIMENSIONS = 2**63, 64
 _alive = weakref.WeakValueDictionary()  # the storage object of each memory, by address
 
 
@@ -42,9 +42,11 @@ def tensor_over(storage, dtype, offset, sizes, strides):
     if any(type(number) is not int for number in numbers) or len(sizes) != len(strides):
         raise ValueError(f"sizes {sizes}, strides {strides} and offset {offset}: expected one size "
                          "and one stride per dimension, all of them integers")
+    if len(sizes) > _MOST_DIMENSIONS:
+        raise ValueError(f"{len(sizes)} dimensions; expected at most {_MOST_DIMENSIONS}")
     count = storage.nbytes() // dtype.itemsize
     reach = offset + sum((n - 1) * step for n, step in zip(sizes, strides))
-    if min(numbers) < 0 or max(numbers) >= _LIMIT or len(sizes) > 64 or \
+    if min(numbers) < 0 or max(numbers) >= _LIMIT or \
             math.prod(max(n, 1) for n in sizes) >= _LIMIT or (0 not in sizes and reach >= count):
         raise ValueError(f"sizes {tuple(sizes)}, strides {tuple(strides)} and offset {offset} "
                          f"reach beyond the {count} elements in memory")

@@ -12,7 +12,8 @@ import zlib
 from typing import NamedTuple
 
 _ALIGNMENT, _BLOCK = 64, 1 << 20
-_LIMIT32, _LIMIT16 = 0xFFFFFFFF, 0xFFFF
+_LARGE, _MANY = 0xFFFFFFFF, 0xFFFF  # from here on numbers stand in fields of 64 bits
+_ELSEWHERE, _COUNT_ELSEWHERE = 0xFFFFFFFF, 0xFFFF
 _DAY = 0x21  # the first of January 1980, which says nothing
 _UTF8 = 0x800
 _LOCAL, _CENTRAL = struct.Struct("<4sHHHHHIIIHH"), struct.Struct("<4sHHHHHHIIIHHHHHII")
@@ -45,13 +46,13 @@ class ArchiveWriter:
 
     def _add_header(self, name, length, checksum):
         name = f"{self._folder}/{name}".encode()
-        large = length >= _LIMIT32
+        large = length >= _LARGE
         extra = struct.pack("<HHQQ", 1, 16, length, length) if large else b""
         padding = -(self._position + _LOCAL.size + len(name) + len(extra) + 4) % _ALIGNMENT
         extra += struct.pack("<2sH", b"FB", padding) + b"Z" * padding
         self._records.append((name, length, checksum, self._position))
         self._total = zlib.crc32(checksum.to_bytes(4, "little"), self._total)
-        size = _LIMIT32 if large else length
+        size = _ELSEWHERE if large else length
         self._put(_LOCAL.pack(b"PK\3\4", 45 if large else 20, _UTF8, 0, 0, _DAY, checksum, size,
                               size, len(name), len(extra)) + name + extra)
 
@@ -64,21 +65,26 @@ class ArchiveWriter:
         """Writes the directory."""
         start = self._position
         for name, size, checksum, position in self._records:
-            numbers = [size, size] if size >= _LIMIT32 else []
-            numbers += [position] if position >= _LIMIT32 else []
+            numbers = [size, size] if size >= _LARGE else []
+            numbers += [position] if position >= _LARGE else []
             extra = struct.pack(f"<HH{len(numbers)}Q", 1, 8 * len(numbers),
                                 *numbers) if numbers else b""
-            size, position = min(size, _LIMIT32), min(position, _LIMIT32)
+            size, position = _narrow(size), _narrow(position)
             version = 45 if numbers else 20
             self._put(_CENTRAL.pack(b"PK\1\2", version, version, _UTF8, 0, 0, _DAY, checksum, size,
                                     size, len(name), len(extra), 0, 0, 0, 0, position)
                       + name + extra)
         count, length, end = len(self._records), self._position - start, self._position
-        if count >= _LIMIT16 or start >= _LIMIT32 or length >= _LIMIT32:
+        if count >= _MANY or start >= _LARGE or length >= _LARGE:
             self._put(_END64.pack(b"PK\6\6", 44, 45, 45, 0, 0, count, count, length, start))
             self._put(_LOCATOR.pack(b"PK\6\7", 0, end, 1))
-        self._put(_END.pack(b"PK\5\6", 0, 0, min(count, _LIMIT16), min(count, _LIMIT16),
-                            min(length, _LIMIT32), min(start, _LIMIT32), 0))
+        narrow = count if count < _MANY else _COUNT_ELSEWHERE
+        self._put(_END.pack(b"PK\5\6", 0, 0, narrow, narrow, _narrow(length), _narrow(start), 0))
+
+
+def _narrow(number):
+    """A number in a field of 32 bits."""
+    return _ELSEWHERE if number >= _LARGE else number
 
 
 class _Entry(NamedTuple):
@@ -168,8 +174,8 @@ def _directory(source):
             infos, end = file.infolist(), file.start_dir
     except (zipfile.BadZipFile, NotImplementedError, ValueError, struct.error, OSError,
             OverflowError, EOFError, IndexError) as error:
-        raise RuntimeError(f"load: the archive has no readable directory ({error}); the file is cut "
-                           "off or damaged, take another copy") from None
+        raise RuntimeError(f"load: the archive has no readable directory ({error}); the file is "
+                           "cut off or damaged, take another copy") from None
     entries, reached = {}, 0
     for info in sorted(infos, key=lambda info: info.header_offset):
         entry = _entry(source, info)
@@ -200,7 +206,7 @@ def _entry(source, info):
 
 def _data_position(source, info):
     """The first byte of a record, which only the header in front of it tells."""
-    header = source.read(info.header_offset, _LOCAL.size)
+    header = source.read(info.header_offset, _LOCAL.size) if info.header_offset >= 0 else b""
     if len(header) < _LOCAL.size or header[:4] != b"PK\3\4":
         raise RuntimeError(f"load: the record {info.filename!r} of the archive has no header; the "
                            "file is damaged, take another copy")

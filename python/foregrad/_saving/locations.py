@@ -53,8 +53,8 @@ def _untyped(made):
     if isinstance(made, TypedStorage):
         made = made.untyped()
     if not isinstance(made, UntypedStorage):
-        raise TypeError(f"load: map_location gives an object of the type {type(made).__name__}; expected a storage, or "
-                        "None for the location of the file")
+        raise TypeError(f"load: map_location gives an object of the type {type(made).__name__}; "
+                        "expected a storage, or None for the location of the file")
     return made
 
 
@@ -71,8 +71,9 @@ def mapping(map_location):
             return restored(storage, str(where) if isinstance(where, types.device) else where)
         return by_name
     if not callable(map_location):
-        raise TypeError(f"load: map_location is of the type {type(map_location).__name__}; expected a text, "
-                        "a device, a dictionary of texts, or a function of storage and location")
+        raise TypeError("load: map_location is of the type "
+                        f"{type(map_location).__name__}; expected a text, a device, a dictionary "
+                        "of texts, or a function of storage and location")
 
     def by_function(storage, location):
         made = map_location(storage, location)

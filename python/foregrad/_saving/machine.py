@@ -11,14 +11,17 @@ from __future__ import annotations
 import pickle
 import struct
 
-_MARKED = ("INST", "OBJ", "EXT1", "EXT2", "EXT4", "NEXT_BUFFER", "READONLY_BUFFER")
-_REFUSED = {getattr(pickle, name)[0]: name for name in _MARKED}
+from foregrad._saving.machine_values import VALUES, adder, decimal
+
+_REFUSED = {getattr(pickle, name)[0]: name for name in (
+    "INST", "OBJ", "EXT1", "EXT2", "EXT4", "NEXT_BUFFER", "READONLY_BUFFER")}
 _NAMES = {getattr(pickle, name)[0]: name for name in dir(pickle)
           if name.isupper() and isinstance(getattr(pickle, name), bytes)
           and len(getattr(pickle, name)) == 1}
+_STOP = pickle.STOP[0]
 _RULED = b"".join((pickle.REDUCE, pickle.NEWOBJ, pickle.NEWOBJ_EX, pickle.BUILD))
-_MOST_DIGITS = 4000  # of an integer in decimal, which takes time that grows with the square
-_operations = {}
+_operations = dict(VALUES)
+_operation = adder(_operations)
 
 
 class Machine:
@@ -37,7 +40,7 @@ class Machine:
             try:
                 code = self.data[start]
                 self.position = start + 1
-                if code == 0x2E:  # STOP
+                if code == _STOP:
                     return self.stack.pop()
                 _operations[code](self)
             except pickle.UnpicklingError:
@@ -83,7 +86,7 @@ def _broken(machine, start, code, error):
     if code is None:
         return pickle.UnpicklingError("load: the file's pickle cannot be read: it ends at byte "
                                       f"{start} without an end")
-    if code not in _operations:
+    if code not in _operations and code != _STOP:
         return pickle.UnpicklingError(f"load: the file's pickle cannot be read: byte {start} is "
                                       f"{code:#04x}, which is no instruction of a pickle")
     reason = f"{type(error).__name__}: {error}"
@@ -93,18 +96,6 @@ def _broken(machine, start, code, error):
         reason = "the stack is empty"
     return pickle.UnpicklingError(f"load: the file's pickle cannot be read: {_NAMES[code]} at byte "
                                   f"{start}: {reason}")
-
-
-def _operation(*names):
-    def add(function):
-        for name in names:
-            _operations[getattr(pickle, name)[0]] = function
-        return function
-    return add
-
-
-def _constant(name, make):
-    _operations[getattr(pickle, name)[0]] = lambda machine: machine.stack.append(make())
 
 
 def _refused(name):
@@ -118,10 +109,6 @@ def _refused(name):
 
 for _code, _name in _REFUSED.items():
     _operations[_code] = _refused(_name)
-for _name, _make in (("NONE", lambda: None), ("NEWTRUE", lambda: True), ("NEWFALSE", lambda: False),
-                     ("EMPTY_TUPLE", tuple), ("EMPTY_LIST", list), ("EMPTY_DICT", dict),
-                     ("EMPTY_SET", set)):
-    _constant(_name, _make)
 
 
 @_operation("PROTO")
@@ -167,7 +154,7 @@ def _dup(machine):
 
 @_operation("PUT")
 def _put(machine):
-    machine.memo[_decimal(machine.line())] = machine.stack[-1]
+    machine.memo[decimal(machine.line())] = machine.stack[-1]
 
 
 @_operation("BINPUT")
@@ -187,7 +174,7 @@ def _memoize(machine):
 
 @_operation("GET")
 def _get(machine):
-    machine.stack.append(machine.memo[_decimal(machine.line())])
+    machine.stack.append(machine.memo[decimal(machine.line())])
 
 
 @_operation("BINGET")
@@ -198,111 +185,6 @@ def _binget(machine):
 @_operation("LONG_BINGET")
 def _long_binget(machine):
     machine.stack.append(machine.memo[machine.number("<I")])
-
-
-# ---- numbers
-
-def _decimal(digits):
-    if len(digits) > _MOST_DIGITS:
-        raise ValueError(f"an integer of {len(digits)} digits")
-    return int(digits)
-
-
-@_operation("INT")
-def _int(machine):
-    line = machine.line()
-    boolean = {b"00": False, b"01": True}
-    machine.stack.append(boolean[line] if line in boolean else _decimal(line))
-
-
-@_operation("LONG")
-def _long(machine):
-    machine.stack.append(_decimal(machine.line().removesuffix(b"L")))
-
-
-@_operation("BININT")
-def _binint(machine):
-    machine.stack.append(machine.number("<i"))
-
-
-@_operation("BININT1")
-def _binint1(machine):
-    machine.stack.append(machine.take(1)[0])
-
-
-@_operation("BININT2")
-def _binint2(machine):
-    machine.stack.append(machine.number("<H"))
-
-
-@_operation("LONG1")
-def _long1(machine):
-    machine.stack.append(int.from_bytes(machine.take(machine.take(1)[0]), "little", signed=True))
-
-
-@_operation("LONG4")
-def _long4(machine):
-    data = machine.take(machine.number("<i"))
-    machine.stack.append(int.from_bytes(data, "little", signed=True))
-
-
-@_operation("FLOAT")
-def _float(machine):
-    machine.stack.append(float(machine.line()))
-
-
-@_operation("BINFLOAT")
-def _binfloat(machine):
-    machine.stack.append(machine.number(">d"))
-
-
-# ---- texts and bytes
-
-def _text(form):
-    def push(machine):
-        machine.stack.append(str(machine.take(machine.number(form)), "utf-8", "surrogatepass"))
-    return push
-
-
-def _bytes(form, kind=bytes):
-    def push(machine):
-        machine.stack.append(kind(machine.take(machine.number(form))))
-    return push
-
-
-def _old_text(form):
-    def push(machine):
-        machine.stack.append(_decoded(machine, machine.take(machine.number(form))))
-    return push
-
-
-def _decoded(machine, data):
-    """Text of Python 2, which had one kind for text and bytes."""
-    return bytes(data) if machine.encoding == "bytes" else str(data, machine.encoding)
-
-
-for _code, _push in ((pickle.SHORT_BINUNICODE, _text("<B")), (pickle.BINUNICODE, _text("<I")),
-                     (pickle.BINUNICODE8, _text("<Q")), (pickle.SHORT_BINBYTES, _bytes("<B")),
-                     (pickle.BINBYTES, _bytes("<I")), (pickle.BINBYTES8, _bytes("<Q")),
-                     (pickle.BYTEARRAY8, _bytes("<Q", bytearray)),
-                     (pickle.SHORT_BINSTRING, _old_text("<B")),
-                     (pickle.BINSTRING, _old_text("<i"))):
-    _operations[_code[0]] = _push
-
-
-@_operation("STRING")
-def _string(machine):
-    import codecs
-
-    line = machine.line()
-    if len(line) < 2 or line[:1] != line[-1:] or line[:1] not in b"'\"":
-        raise ValueError("a text without quotes")
-    machine.stack.append(_decoded(machine, codecs.escape_decode(line[1:-1])[0]))
-
-
-@_operation("UNICODE")
-def _unicode(machine):
-    machine.stack.append(str(machine.line(), "raw-unicode-escape"))
 
 
 # ---- containers

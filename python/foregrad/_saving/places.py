@@ -7,6 +7,7 @@ stays, and its target is replaced; a pipe or a device is written to as it is.
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
 import itertools
 import os
@@ -37,7 +38,7 @@ def writing(f):
     except FileNotFoundError:
         mode = None
     if mode is not None and not stat.S_ISREG(mode):
-        with open(path, "wb") as file:  # a folder is Python's own error
+        with _special(path) as file:
             yield file.write
     else:
         with _beside(os.path.realpath(path), mode) as file:
@@ -70,6 +71,22 @@ def _beside(path, mode):
     _sync(folder)
 
 
+def _special(path):
+    """A pipe or a device; a pipe without a reader is refused, not waited for."""
+    import fcntl
+
+    flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        if error.errno != errno.ENXIO:
+            raise  # a folder, for instance
+        raise RuntimeError(f"save: {os.fsdecode(path)!r} cannot be opened for writing: no program "
+                           "reads from it") from None
+    fcntl.fcntl(descriptor, fcntl.F_SETFL, os.O_WRONLY)
+    return open(descriptor, "wb")
+
+
 def _sync(folder):
     """Brings the new name to the disk; some file systems have no folders to sync."""
     with contextlib.suppress(OSError):
@@ -90,9 +107,10 @@ class Source:
         self.path = os.fspath(f) if is_path(f) else None
         self._own = self.path is not None
         if self._own:
+            if not stat.S_ISREG(os.stat(self.path).st_mode):
+                raise ValueError(f"load: {os.fsdecode(self.path)!r} is no regular file; read what "
+                                 "it has into an io.BytesIO first")
             self.file = open(self.path, "rb")
-            if not self.file.seekable():
-                self.file = _in_memory(self.file)
         elif not hasattr(f, "read"):
             raise AttributeError(f"load: f is a {type(f).__name__}; expected a path, or an object "
                                  "with the method read")

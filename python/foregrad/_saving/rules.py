@@ -155,11 +155,11 @@ class Careful:
 
     def check_keys(self, keys, target=None):
         """Refuses keys that would take long: nested without end, or all of one hash."""
+        seen = {} if target is None else self._seen(target)
         for key in keys:
             if type(key) in (str, bytes):
                 continue
             _check_size(key)
-            seen = self._seen(keys if target is None else target)
             mark = hash(key)
             seen[mark] = seen.get(mark, 0) + 1
             if seen[mark] > _MOST_EQUAL_HASHES:

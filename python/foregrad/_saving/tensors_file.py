@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import pickle
 
 from foregrad import _C, safetensors
@@ -146,7 +145,7 @@ def _decode(tree, tensors):
 
 
 def _read(source):
-    if source.path is None or not os.path.isfile(source.path):
+    if source.path is None:
         return _C.safetensors_load_bytes(source.read(0, source.size))
     with safetensors.safe_open(source.path) as file:
         return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}
