@@ -73,6 +73,7 @@ def _own_names():
              "foregrad._types.device": types.device, "foregrad.device": types.device,
              "foregrad.serialization._rebuild": rebuild._rebuild,
              "foregrad._saving.rebuild._generator": rebuild._generator,
+             "foregrad._saving.rebuild._get_layout": rebuild._get_layout,
              "foregrad._saving.rebuild._rebuild_from_type_v2": rebuild._rebuild_from_type_v2}
     for name in _MAKERS:
         found[f"foregrad._saving.rebuild.{name}"] = getattr(rebuild, name)

@@ -18,6 +18,7 @@ _MOST_IN_KEY, _DEEPEST_KEY = 10_000, 100
 _MOST_EQUAL_HASHES = 64
 
 trusted = {}  # classes and functions that the user added, by name
+_SMALL = (int, float, bool, type(None))
 _DICTS = (dict, collections.OrderedDict, collections.defaultdict, collections.Counter)
 
 
@@ -60,7 +61,7 @@ class Careful:
 
     def __init__(self, length, persistent):
         self._persistent = persistent
-        self._left = 16 * length + 65536
+        self._left = 4 * length + 65536
         self._fragile = 0
         self._hashes = {}
 
@@ -159,7 +160,8 @@ class Careful:
         for key in keys:
             if type(key) in (str, bytes):
                 continue
-            _check_size(key)
+            if type(key) not in _SMALL:
+                _check_size(key)
             mark = hash(key)
             seen[mark] = seen.get(mark, 0) + 1
             if seen[mark] > _MOST_EQUAL_HASHES:
