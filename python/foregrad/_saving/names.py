@@ -30,6 +30,8 @@ _MAKERS = ("_rebuild_tensor", "_rebuild_tensor_v2", "_rebuild_tensor_v3", "_rebu
 _OLD_MODULES = {"__builtin__": "builtins", "copy_reg": "copyreg"}
 _OLD_NAMES = {"builtins.xrange": "builtins.range", "builtins.unicode": "builtins.str",
               "builtins.long": "builtins.int"}
+_RENAMED = {"torch.nn.modules.linear.NonDynamicallyQuantizableLinear":
+            "torch.nn.modules.linear.Linear"}  # another class for the sake of quantisation only
 _ABSENT = {"torch._utils._rebuild_sparse_tensor": "a sparse tensor",
            "torch._utils._rebuild_sparse_csr_tensor": "a sparse tensor",
            "torch._utils._rebuild_qtensor": "a quantised tensor",
@@ -147,7 +149,7 @@ def ours(name, load=True):
         thing = getattr(module, path[-1], None)
         if thing is not None and not isinstance(thing, types_of_python.ModuleType):
             return thing
-    return None
+    return ours(_RENAMED[name], load) if name in _RENAMED else None
 
 
 def _module(name, load):

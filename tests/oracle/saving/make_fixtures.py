@@ -14,7 +14,7 @@ import numpy
 import torch
 
 TARGET = Path(__file__).resolve().parents[3] / "tests" / "python" / "helpers" / "pytorch_files.py"
-HEAD = '''"""Files that PyTorch {version} wrote; tests/oracle/saving/make_fixtures.py makes this module."""
+HEAD = '''"""Files of PyTorch {version}, which tests/oracle/saving/make_fixtures.py wrote down."""
 
 import base64
 import io
