@@ -75,6 +75,7 @@ from foregrad.autograd._modes import (  # noqa: E402,F401
     set_grad_enabled,
 )
 from foregrad import autograd, nn, utils  # noqa: E402,F401
+from foregrad.storage import TypedStorage, UntypedStorage  # noqa: E402,F401
 
 
 def compile(model=None, **options):
@@ -98,14 +99,14 @@ def __getattr__(name):
     return find(name)
 
 
-def save(obj, f, **options):
-    """Writes an object to a file: tensors as they are in memory, everything else as a pickle."""
+def save(obj, f, *args, **options):
+    """Writes an object to a file that PyTorch can read, or to one of the format safetensors."""
     from foregrad.serialization import save as save_now
-    save_now(obj, f, **options)
+    save_now(obj, f, *args, **options)
 
 
 def load(f, map_location=None, *args, **options):
-    """Reads a file of save(); of another safetensors file the tensors by name."""
+    """Reads a file of save() or torch.save; of a plain safetensors file the tensors by name."""
     from foregrad.serialization import load as load_now
     return load_now(f, map_location, *args, **options)
 

@@ -43,9 +43,16 @@ def _clone_state(self):
     return self._clone()
 
 
+def _reduce(self):
+    from foregrad._saving.rebuild import _generator
+
+    return _generator, (self.get_state(),)
+
+
 _C.Generator.get_state = _get_state
 _C.Generator.set_state = _set_state
 _C.Generator.clone_state = _clone_state
+_C.Generator.__reduce__ = _reduce
 _C.Generator.device = property(lambda self: device("cpu"))
 
 

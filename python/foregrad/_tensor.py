@@ -458,7 +458,7 @@ def __copy__(self):
 
 
 def _rebuild(cls, data, dtype, shape, requires_grad, state, strides=None):
-    """A tensor from the arguments that __reduce_ex__ pickled."""
+    """A tensor as older pickles have it: with its own bytes."""
     result = _C._from_bytes(data, dtype, shape)
     if strides is not None and strides != result.stride():
         result = _functions.empty_strided(shape, strides, dtype=dtype).copy_(result)
@@ -470,11 +470,23 @@ def _rebuild(cls, data, dtype, shape, requires_grad, state, strides=None):
     return result
 
 
+def _rebuild_over(cls, storage, dtype, offset, shape, strides, requires_grad):
+    """A tensor over pickled memory, which other tensors of the pickle may share."""
+    from foregrad.storage import tensor_over
+
+    result = tensor_over(storage, dtype, offset, shape, strides)
+    if cls is not Tensor:
+        return _C._make_subclass(cls, result, requires_grad)
+    return result.requires_grad_() if requires_grad else result
+
+
 @_method
 def __reduce_ex__(self, protocol):
-    overlaps = 0 in self.stride()  # an expanded tensor: it is written out in full
-    return _rebuild, (type(self), _C._to_bytes(self), self.dtype, tuple(self.shape),
-                      self.requires_grad, dict(self.__dict__), None if overlaps else self.stride())
+    from foregrad.storage import storage_of
+
+    return _rebuild_over, (type(self), storage_of(self), self.dtype, self.storage_offset(),
+                           tuple(self.shape), self.stride(), self.requires_grad), \
+        dict(self.__dict__) or None
 
 
 # ---- the rest of PyTorch's spellings

@@ -1,298 +1,348 @@
-"""save() and load(): objects with tensors in one file.
+"""save() and load(): objects with tensors in one file, in PyTorch's formats or in safetensors.
 
-The file is one of the format safetensors. It holds the memory of the tensors, named by the way that
-leads to them, and one entry more: a pickle of everything around them. Loading builds tensors,
-containers, numbers and texts; other classes are refused unless the caller trusts them
-(`add_safe_globals`) or the whole file (`weights_only=False`, which runs what the file says).
+A file is an archive as torch.save writes it, so that both libraries read it; a name that ends in
+.safetensors makes a file of that format instead. Loading builds tensors, containers, numbers and
+texts; other classes are refused unless the caller trusts them (`add_safe_globals`) or the whole
+file (`weights_only=False`, which runs what the file says).
 """
 
 from __future__ import annotations
 
-import collections
 import contextlib
-import io
-import json
+import enum
 import os
 import pickle
+import sys
+import warnings
+from typing import NamedTuple
 
-from foregrad import _C, safetensors
 from foregrad import _types as types
+from foregrad._saving import (
+    archive,
+    locations,
+    names,
+    places,
+    reading,
+    rules,
+    stream,
+    tensors_file,
+)
+from foregrad._saving.machine import Machine
+from foregrad._saving.pickler import pickled
+from foregrad._saving.rebuild import _get_layout, _rebuild  # noqa: F401  as files name them
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from foregrad import device
+    from foregrad.storage import TypedStorage, UntypedStorage
     from typing import Any, BinaryIO
 
     _File = str | os.PathLike[str] | BinaryIO
     _Named = type | Callable[..., Any] | tuple[type | Callable[..., Any], str]
+    _Storage = UntypedStorage | TypedStorage
+    _Location = Callable[[UntypedStorage, str], _Storage | None] | str | device | Mapping[
+        str, str] | None
 
-__all__ = ["add_safe_globals", "clear_safe_globals", "get_safe_globals", "load", "safe_globals",
-           "save"]
+__all__ = ["LoadEndianness", "add_safe_globals", "clear_safe_globals", "default_restore_location",
+           "get_crc32_options", "get_default_load_endianness", "get_default_mmap_options",
+           "get_safe_globals", "get_unsafe_globals_in_checkpoint", "load", "location_tag",
+           "register_package", "safe_globals", "save", "set_crc32_options",
+           "set_default_load_endianness", "set_default_mmap_options", "skip_data"]
 
-_PICKLE = "foregrad.pickle"  # in the metadata: the name of the entry with the pickle
-_TREE = "foregrad.tree"  # written by the first version, without pickle
-DEFAULT_PROTOCOL = 4
+DEFAULT_PROTOCOL = 2
+_PRIVATE, _SHARED = 2, 1  # MAP_PRIVATE and MAP_SHARED of mmap
+_given = []  # the arguments of add_safe_globals(), as they came
+
+
+class LoadEndianness(enum.Enum):
+    """The order of bytes of files that do not state it."""
+
+    NATIVE = 1
+    LITTLE = 2
+    BIG = 3
+
+
+class _State:
+    """Settings of the whole process."""
+
+    order = None
+    mmap_flags = _PRIVATE
+    with_checksums = True
+    skip_data = False
 
 
 # ---- writing
 
-class _Memory:
-    """The stand-in of the memory of tensors in a pickle."""
-
-    def __init__(self, name, tensor):
-        self.name, self.tensors = name, [tensor]
-
-    def entry(self):
-        """All of it: as the tensor that fills it, or in one dimension."""
-        for tensor in self.tensors:
-            if tensor.is_contiguous() and tensor.nbytes == _C._whole_storage(tensor).nbytes:
-                return tensor.detach()
-        return _C._whole_storage(self.tensors[0])
+def _check_protocol(protocol):
+    if not isinstance(protocol, int) or not 2 <= protocol <= pickle.HIGHEST_PROTOCOL:
+        raise ValueError(f"save: pickle_protocol is {protocol!r}; expected 2 to "
+                         f"{pickle.HIGHEST_PROTOCOL}, and 2 for files that PyTorch can read")
 
 
-class _Memories:
-    """Each memory once, under the name of the first tensor in it."""
-
-    def __init__(self, obj):
-        self._by_address, self._paths, self._taken = {}, {}, {"__metadata__"}
-        self._walk(obj, "", set())
-
-    def _walk(self, value, path, above):
-        if isinstance(value, _C.Tensor):
-            self._paths.setdefault(id(value), path.lstrip(".") or "tensor")
-        elif isinstance(value, (dict, list, tuple)) and id(value) not in above:
-            items = value.items() if isinstance(value, dict) else enumerate(value)
-            for key, each in items:
-                self._walk(each, f"{path}.{key}", above | {id(value)})
-
-    def of(self, tensor):
-        address = _C._storage_ptr(tensor)
-        if address in self._by_address:
-            self._by_address[address].tensors.append(tensor)
-        else:
-            path = self._paths.get(id(tensor)) or f"memory.{len(self._by_address)}"
-            self._by_address[address] = _Memory(self.name(path), tensor)
-        return self._by_address[address]
-
-    def name(self, wanted):
-        """The name, made different where another entry has it."""
-        while wanted in self._taken:
-            wanted += "'"
-        self._taken.add(wanted)
-        return wanted
-
-    def entries(self):
-        return {memory.name: memory.entry() for memory in self._by_address.values()}
-
-
-def _pickler(pickle_module, file, protocol, memories):
-    class Pickler(pickle_module.Pickler):
-        def persistent_id(self, obj):
-            return obj.name if isinstance(obj, _Memory) else None
-
-        def reducer_override(self, obj):
-            if not isinstance(obj, _C.Tensor):
-                return NotImplemented
-            attributes = obj.__dict__ or None
-            return _rebuild, (type(obj), memories.of(obj), obj.dtype, obj.storage_offset(),
-                              tuple(obj.shape), obj.stride(), obj.requires_grad), attributes
-
-    return Pickler(file, protocol)
-
-
-def save(obj: Any, f: _File, pickle_module: Any = pickle,
-         pickle_protocol: int = DEFAULT_PROTOCOL) -> None:
-    """Writes an object to a file: tensors as they are in memory, everything else as a pickle."""
-    memories, stream = _Memories(obj), io.BytesIO()
-    try:
-        _pickler(pickle_module, stream, pickle_protocol, memories).dump(obj)
-    except RecursionError:
-        raise ValueError("save: the object is nested too deeply to be pickled") from None
-    entries = memories.entries()
-    where = memories.name(_PICKLE)
-    entries[where] = _C._from_bytes(stream.getvalue(), types.uint8, (stream.tell(),))
-    if hasattr(f, "write"):
-        f.write(safetensors.save(entries, {_PICKLE: where}))
+def save(obj: Any, f: _File, pickle_module: Any = pickle, pickle_protocol: int = DEFAULT_PROTOCOL,
+         _use_new_zipfile_serialization: bool = True,
+         _disable_byteorder_record: bool = False) -> None:
+    """Writes an object to a file that PyTorch can read, or to one of the format safetensors."""
+    _check_protocol(pickle_protocol)
+    if not hasattr(pickle_module, "Pickler"):
+        raise AttributeError(f"save: pickle_module is {pickle_module!r}; expected a module with "
+                             "the class Pickler, as pickle has")
+    is_path = places.is_path(f)
+    if is_path and os.fsdecode(f).endswith(".safetensors"):
+        tensors_file.write_tensors_file(obj, f, pickle_module, pickle_protocol)
+    elif not _use_new_zipfile_serialization:
+        with places.writing(f) as write:
+            stream.write_stream(write, obj, pickle_module, pickle_protocol)
     else:
-        safetensors.save_file(entries, f, {_PICKLE: where})
+        data, storages = pickled(obj, pickle_module, pickle_protocol)
+        with places.writing(f) as write:
+            writer = archive.ArchiveWriter(write, _folder(f) if is_path else "archive",
+                                           _State.with_checksums)
+            _write_archive(writer, data, storages, not _disable_byteorder_record)
+
+
+def _folder(path):
+    """The folder of the records: the name of the file without its ending."""
+    stem = os.path.splitext(os.path.basename(os.fsdecode(path)))[0]
+    plain = stem not in ("", ".", "..") and "\\" not in stem and stem.isprintable()
+    return stem if plain else "archive"
+
+
+def _write_archive(writer, data, storages, with_order):
+    writer.add("data.pkl", data)
+    writer.add(".format_version", b"1")
+    writer.add(".storage_alignment", b"64")
+    if with_order:
+        writer.add("byteorder", sys.byteorder.encode())
+    for number, storage in enumerate(storages):
+        if _State.skip_data:
+            writer.reserve(f"data/{number}", storage.nbytes())
+        else:
+            writer.add(f"data/{number}", memoryview(storage._bytes))
+    writer.add("version", b"3\n")
+    writer.add(".data/serialization_id", writer.identity())
+    writer.close()
 
 
 # ---- reading
 
-def _rebuild(cls, memory, dtype, offset, shape, strides, requires_grad):
-    """A tensor over memory of a file, whose claims are believed after they were checked."""
-    whole = _C._whole_storage(memory).view(dtype)
-    reach = offset + sum((n - 1) * step for n, step in zip(shape, strides, strict=True))
-    if min((offset, *shape, *strides)) < 0 or (0 not in shape and reach >= whole.numel()):
-        raise ValueError(f"sizes {shape}, strides {strides} and offset {offset} reach beyond the "
-                         f"{whole.numel()} elements in memory")
-    data = whole.as_strided(shape, strides, offset).data
-    if cls is not _C.Tensor:
-        return _C._make_subclass(cls, data, requires_grad)
-    return data.requires_grad_(requires_grad)
+class _Settings(NamedTuple):
+    """Arguments of load() after they were checked."""
+
+    weights_only: bool
+    place: Any
+    pickle_module: Any
+    options: dict
+    mmap: bool
+    mmap_flags: int
+    skip_data: bool
+    default_order: bytes
 
 
-_trusted = {}  # classes and functions that the user added, by name
+def _options(given, weights_only):
+    """Arguments of the unpickler: our own takes the encoding of texts of Python 2."""
+    options = {"encoding": "utf-8", **given}
+    unknown = set(options) - {"encoding"}
+    if weights_only and unknown:
+        raise TypeError(f"load: got the arguments {sorted(unknown)}; expected encoding only, "
+                        "unless weights_only=False")
+    return options
 
 
-def _name_of(thing):
-    if isinstance(thing, tuple):  # (thing, the name under which a file knows it)
-        return thing[1], thing[0]
-    return f"{thing.__module__}.{thing.__qualname__}", thing
+def _order():
+    if _State.order in (None, LoadEndianness.NATIVE):
+        return sys.byteorder.encode()
+    return b"little" if _State.order is LoadEndianness.LITTLE else b"big"
+
+
+def load(f: _File, map_location: _Location = None, pickle_module: Any = None, *,
+         weights_only: bool | None = True, mmap: bool | None = None,
+         **pickle_load_args: Any) -> Any:
+    """Reads a file of save() or torch.save; of a plain safetensors file the tensors by name."""
+    careful = weights_only is not False
+    if careful and pickle_module not in (None, pickle):
+        raise RuntimeError(f"load: pickle_module is {pickle_module!r}, and weights_only=True reads "
+                           "with our own unpickler only; leave it out, or pass weights_only=False")
+    if mmap and not places.is_path(f):
+        raise ValueError("load: mmap=True needs a path, because only a file can be mapped; f is a "
+                         f"{type(f).__name__}")
+    settings = _Settings(careful, locations.mapping(map_location), pickle_module,
+                         _options(pickle_load_args, careful), bool(mmap), _State.mmap_flags,
+                         _State.skip_data, _order())
+    with places.Source(f) as source:
+        kind = _kind(source)
+        if mmap and kind is not reading.read_archive:
+            raise RuntimeError("load: mmap=True needs an archive, as save() writes it to a name "
+                               "that does not end in .safetensors; load this file without mmap")
+        return kind(source, settings)
+
+
+def _kind(source):
+    """The function that reads a file, by its first bytes."""
+    start = source.read(0, 512)
+    if not start:
+        raise EOFError("load: the file is empty")
+    if start[:4] in (b"PK\3\4", b"PK\5\6"):
+        return reading.read_archive
+    if stream.is_stream(start):
+        return stream.read_stream
+    if start[257:262] == b"ustar":
+        raise RuntimeError("load: the file is a tar archive of PyTorch 0.1, which is not read "
+                           "here; load and save it with a newer PyTorch")
+    if start[:1] == b"\x80" and not tensors_file.is_tensors_file(start):
+        raise pickle.UnpicklingError("load: the file is a pickle of Python, and not one of save(); "
+                                     "if you trust it, read it with pickle.load")
+    return tensors_file.read_tensors_file
+
+
+# ---- trust
+
+def _by_name(things):
+    """Classes and functions by the names under which files know them."""
+    return {each[1]: each[0] if isinstance(each, tuple) else each
+            for each in ((thing if isinstance(thing, tuple) else (thing, names.name_of(thing)))
+                         for thing in things)}
+
+
+def _checked(things):
+    things = list(things)
+    for thing in things:
+        pair = isinstance(thing, tuple)
+        if pair and (len(thing) != 2 or not callable(thing[0]) or not isinstance(thing[1], str)) \
+                or not pair and not callable(thing):
+            raise TypeError(f"safe_globals: {thing!r} is no class and no function, and no pair of "
+                            "one with the name that files have for it")
+    return things
 
 
 def add_safe_globals(safe_globals: Sequence[_Named]) -> None:
     """Classes and functions that load() may use although a file names them."""
-    _trusted.update(map(_name_of, safe_globals))
+    things = _checked(safe_globals)
+    _given.extend(thing for thing in things if thing not in _given)
+    rules.trusted.update(_by_name(things))
 
 
 def get_safe_globals() -> list[Any]:
     """The classes and functions that add_safe_globals() was given."""
-    return list(_trusted.values())
+    return list(_given)
 
 
 def clear_safe_globals() -> None:
     """Takes back all that add_safe_globals() was given."""
-    _trusted.clear()
+    _given.clear()
+    rules.trusted.clear()
 
 
 class safe_globals(contextlib.ContextDecorator):
     """add_safe_globals() for the time of a `with`."""
 
     def __init__(self, safe_globals: Sequence[_Named]) -> None:
-        self._added = dict(map(_name_of, safe_globals))
+        self._added = _checked(safe_globals)
 
     def __enter__(self) -> None:
-        self._before = dict(_trusted)
-        _trusted.update(self._added)
+        self._before = get_safe_globals()
+        add_safe_globals(self._added)
 
     def __exit__(self, *error: Any) -> None:
-        _trusted.clear()
-        _trusted.update(self._before)
+        clear_safe_globals()
+        add_safe_globals(self._before)
 
 
-def _harmless():
-    """The classes and functions of files of tensors, containers and numbers, by name."""
-    from foregrad.nn import Buffer, Parameter
-
-    things = [_rebuild, _C.Tensor, Parameter, Buffer, _C.Size, types.device,
-              collections.OrderedDict, collections.defaultdict, collections.Counter,
-              collections.deque, complex, set, frozenset, bytearray, list, dict, tuple, int,
-              float, bool, str]
-    known = dict(map(_name_of, things))
-    for name, thing in vars(types).items():
-        if isinstance(thing, types.dtype):
-            known[str(thing)] = thing
-        elif isinstance(thing, types._Named):
-            known[f"{thing.__module__}.{name}"] = thing
-    return known
-
-
-class _Unpickler(pickle.Unpickler):
-    """Reads a pickle of save(), whatever it names."""
-
-    def __init__(self, stream, tensors):
-        super().__init__(stream)
-        self._tensors = tensors
-
-    def persistent_load(self, name):
-        return self._tensors[name]
+def get_unsafe_globals_in_checkpoint(f: _File) -> list[str]:
+    """The names in a file that load() would refuse; nothing of the file is run."""
+    with places.Source(f) as source:
+        kind = _kind(source)
+        if kind is reading.read_archive:
+            data = archive.Archive(source).read("data.pkl")
+        elif kind is tensors_file.read_tensors_file:
+            data = tensors_file.pickle_in(source)
+        else:
+            data = stream.object_pickle(source)
+        listing = rules.Listing()
+        if data is not None:
+            Machine(data, listing).run()
+        return listing.refused
 
 
-class _CarefulUnpickler(pickle._Unpickler):
-    """Builds known classes only; the one of Python's two unpicklers that can be restricted."""
+# ---- settings
 
-    def __init__(self, stream, tensors):
-        super().__init__(stream)
-        self._tensors, self._known = tensors, {**_harmless(), **_trusted}
+class skip_data:
+    """Files are written and read without the bytes of tensors, for the time of a `with`.
 
-    persistent_load = _Unpickler.persistent_load
+    A file gets room for them; tensors that are read have memory without values.
+    """
 
-    def find_class(self, module, name):
-        if f"{module}.{name}" not in self._known:
-            raise pickle.UnpicklingError(
-                f"load: the file names {module}.{name}, and weights_only=True builds tensors, "
-                "containers, numbers and texts only; if you trust the file, allow it with "
-                "foregrad.serialization.add_safe_globals, or pass weights_only=False, which may "
-                "run any code that the file names")
-        return self._known[f"{module}.{name}"]
+    def __init__(self, materialize_fake_tensors: bool = False) -> None:
+        if materialize_fake_tensors:
+            raise NotImplementedError("skip_data: materialize_fake_tensors=True needs tensors "
+                                      "without memory, which programs do not have here")
 
-    def load_build(self):
-        """Gives an object its attributes; classes and functions are the program's own."""
-        target = self.stack[-2]
-        if any(target is thing for thing in self._known.values()):
-            raise pickle.UnpicklingError(
-                f"load: the file changes {target!r} itself; weights_only=True lets it change "
-                "objects of its own only")
-        super().load_build()
+    def __enter__(self) -> None:
+        self._before, _State.skip_data = _State.skip_data, True
 
-    dispatch = {**pickle._Unpickler.dispatch, pickle.BUILD[0]: load_build}
+    def __exit__(self, *error: Any) -> None:
+        _State.skip_data = self._before
 
 
-def _unpickled(tensors, name, weights_only):
-    try:
-        stream = io.BytesIO(tensors.pop(name).numpy().tobytes())
-        return (_CarefulUnpickler if weights_only else _Unpickler)(stream, tensors).load()
-    except pickle.UnpicklingError:
-        raise
-    except (ValueError, KeyError, TypeError, RecursionError, EOFError, AttributeError,
-            RuntimeError, IndexError) as error:
-        if not weights_only:
-            raise
-        raise pickle.UnpicklingError(
-            f"load: the file's pickle cannot be read ({type(error).__name__}: {error}); read its "
-            "tensors with foregrad.safetensors.load_file") from None
+def get_crc32_options() -> bool:
+    """Whether save() writes checksums of records."""
+    return _State.with_checksums
 
 
-def _decode(tree, tensors):
-    if isinstance(tree, list):
-        return [_decode(each, tensors) for each in tree]
-    if not isinstance(tree, dict):
-        return tree
-    (kind, content), = tree.items()
-    if kind == "tensor":
-        return tensors[content]
-    if kind == "tuple":
-        return tuple(_decode(each, tensors) for each in content)
-    return {key: _decode(each, tensors) for key, each in content}
+def set_crc32_options(compute_crc32: bool) -> None:
+    """Sets whether save() writes checksums of records; load() compares those that are there."""
+    _State.with_checksums = bool(compute_crc32)
 
 
-def _refuse_archive(start):
-    """PyTorch's own files get a sentence of their own."""
-    if start[:2] in (b"PK", b"\x80\x02"):
-        raise ValueError("load: the file is no safetensors file but one of torch.save; let PyTorch "
-                         "write the tensors with safetensors.torch.save_file") from None
+def get_default_load_endianness() -> LoadEndianness | None:
+    """The order of bytes of files that do not state it."""
+    return _State.order
 
 
-def _read(f):
-    if hasattr(f, "read"):
-        data = bytes(f.read())
-        _refuse_archive(data)
-        return _C.safetensors_load_bytes(data)
-    try:
-        with safetensors.safe_open(f) as file:
-            return {name: file.get_tensor(name) for name in file.keys()}, file.metadata() or {}
-    except (ValueError, RuntimeError):
-        if os.path.isfile(f):
-            with open(f, "rb") as file:
-                _refuse_archive(file.read(2))
-        raise
+def set_default_load_endianness(endianness: LoadEndianness | None) -> None:
+    """Sets the order of bytes of files that do not state it."""
+    if endianness is not None and not isinstance(endianness, LoadEndianness):
+        raise TypeError("set_default_load_endianness: expected a LoadEndianness or None, got "
+                        f"{endianness!r}")
+    _State.order = endianness
 
 
-def load(f: _File, map_location: Any = None, pickle_module: Any = None, *,
-         weights_only: bool | None = True) -> Any:
-    """Reads a file of save(); of another file of the format the tensors by name."""
-    if isinstance(map_location, (str, types.device)):
-        types.expect_cpu(map_location, "load")
-    if pickle_module not in (None, pickle):
-        raise ValueError(f"load: pickle_module is {pickle_module!r}; only Python's own is used")
-    tensors, metadata = _read(f)
-    if metadata.get(_PICKLE) in tensors:
-        return _unpickled(tensors, metadata[_PICKLE], weights_only is not False)
-    if _TREE not in metadata:
-        return tensors
-    try:
-        return _decode(json.loads(metadata[_TREE]), tensors)
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise ValueError("load: the file does not say how its tensors belong together; read it "
-                         "with foregrad.safetensors.load_file") from None
+def get_default_mmap_options() -> int:
+    """The flags of load(mmap=True)."""
+    return _State.mmap_flags
+
+
+class set_default_mmap_options:
+    """Sets the flags of load(mmap=True): MAP_PRIVATE, or MAP_SHARED, which writes to the file."""
+
+    def __init__(self, flags: int) -> None:
+        if flags not in (_PRIVATE, _SHARED):
+            raise ValueError("set_default_mmap_options: expected mmap.MAP_PRIVATE or "
+                             f"mmap.MAP_SHARED, got {flags!r}")
+        self._before, _State.mmap_flags = _State.mmap_flags, flags
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: Any) -> None:
+        _State.mmap_flags = self._before
+
+
+# ---- locations
+
+def location_tag(storage: _Storage) -> str:
+    """The location of memory in a file: the cpu's."""
+    return locations.tag(storage)
+
+
+def default_restore_location(storage: _Storage, location: str) -> Any:
+    """The memory at a location of a file; only the cpu exists here."""
+    return locations.restored(storage, location)
+
+
+def register_package(priority: int, tagger: Callable[[Any], str | None],
+                     deserializer: Callable[[Any, str], Any]) -> None:
+    """Asks other functions for locations and for memory at them, the lowest priority first."""
+    locations.registered.append((priority, tagger, deserializer))
+    locations.registered.sort(key=lambda each: each[0])

@@ -9,6 +9,7 @@ import foregrad as fg
 import numpy as np
 import pytest
 from foregrad import nn, safetensors, serialization
+from foregrad._saving import tensors_file
 
 
 def again(thing, **options):
@@ -128,7 +129,7 @@ def test_modules_are_saved_whole():
 
 
 @pytest.mark.parametrize("thing, name", [
-    (np.arange(3.0), "numpy"), (Config(3), "serialization_test.Config"), (Net(), "Net"),
+    (Config(3), "serialization_test.Config"), (Net(), "Net"),
     (Mine(fg.ones(1)), "Mine"), (print, "builtins.print"), ([{"a": pathlib.Path("x")}], "pathlib"),
 ], ids=str)
 def test_other_classes_are_refused_unless_they_are_trusted(thing, name):
@@ -146,7 +147,7 @@ def test_a_file_changes_no_class_or_function_of_the_program(name):
     module, _, thing = name.partition(" ")
     found = getattr(__import__(module, fromlist=[thing]), thing)
     # The state of the class: no dictionary, and one attribute to set.
-    program = f"c{found.__module__}\n{found.__qualname__}\n(N(dVchanged\nI1\nstb.".encode()
+    program = f"c{module}\n{thing}\n(N(dVchanged\nI1\nstb.".encode()
     data = fg.tensor(list(program), dtype=fg.uint8)
     file = safetensors.save({"it": data}, {"foregrad.pickle": "it"})
     with pytest.raises(pickle.UnpicklingError, match="load: the file changes .* itself"):
@@ -156,8 +157,10 @@ def test_a_file_changes_no_class_or_function_of_the_program(name):
 
 def test_numpy_arrays_survive():
     thing = {"a": np.arange(6).reshape(2, 3), "b": np.float64(2.5), "x": fg.ones(1)}
-    loaded = again(thing, weights_only=False)
-    assert (loaded["a"] == thing["a"]).all() and loaded["b"] == 2.5 and loaded["x"].item() == 1
+    for options in ({}, {"weights_only": False}):
+        loaded = again(thing, **options)
+        assert (loaded["a"] == thing["a"]).all() and loaded["x"].item() == 1
+        assert loaded["b"] == 2.5 and type(loaded["b"]) is np.float64
 
 
 def test_what_a_user_trusts():
@@ -168,7 +171,8 @@ def test_what_a_user_trusts():
     serialization.add_safe_globals([Config, (Mine, f"{Mine.__module__}.Mine")])
     try:
         assert again([Config(1), Mine(fg.ones(1))])[0] == Config(1)
-        assert serialization.get_safe_globals() == [Config, Mine]
+        assert serialization.get_safe_globals() == [
+            Config, (Mine, f"{Mine.__module__}.Mine")]
     finally:
         serialization.clear_safe_globals()
     assert serialization.get_safe_globals() == []
@@ -198,7 +202,7 @@ class Claim:
         self.claims = claims
 
     def __reduce__(self):
-        return serialization._rebuild, (fg.Tensor, serialization._Memory("x", None), fg.float32,
+        return serialization._rebuild, (fg.Tensor, tensors_file._Memory("x", None), fg.float32,
                                         *self.claims, False)
 
 
@@ -209,7 +213,7 @@ class Claim:
 ])
 def test_claims_of_a_file_about_its_memory_are_checked(offset, shape, strides):
     stream = io.BytesIO()
-    serialization._pickler(pickle, stream, 4, None).dump(Claim(offset, shape, strides))
+    tensors_file._pickler(pickle, stream, 4, None).dump(Claim(offset, shape, strides))
     with pytest.raises(pickle.UnpicklingError, match="the file's pickle cannot be read"):
         fg.load(with_pickle(stream.getvalue()))
 
@@ -232,10 +236,10 @@ def test_files_paths_and_streams(tmp_path):
         assert fg.load(file).equal(x)
     with pytest.raises(FileNotFoundError):
         fg.load(tmp_path / "none")
-    with pytest.raises(RuntimeError, match="only 'cpu' does"):
+    with pytest.raises(RuntimeError, match="only the cpu exists here"):
         fg.load(tmp_path / "c", map_location="cuda")
     (tmp_path / "zip").write_bytes(b"PK\x03\x04 and more of an archive")
-    with pytest.raises(ValueError, match="one of torch.save"):
+    with pytest.raises(RuntimeError, match="the archive has no readable directory"):
         fg.load(tmp_path / "zip")
 
 
