@@ -33,8 +33,8 @@ int64_t reach_of(const Dims& sizes, const Dims& strides, int64_t item) {
   return (static_cast<int64_t>(last) + 1) * item;
 }
 
-// A tensor over a writable buffer, from an offset in bytes on. It holds `keep`, and through that the
-// buffer, which the caller never resizes.
+// A tensor over a writable buffer, from an offset in bytes on. It holds `keep`, and through that
+// the buffer, which the caller never resizes.
 Tensor tensor_in(nb::handle memory, int64_t offset, nb::handle dtype, nb::handle sizes,
                  nb::handle strides, nb::object keep) {
   OptDType type = dtype_of(dtype.ptr());

@@ -4,8 +4,8 @@ namespace fg::kernels {
 
 namespace {
 
-// Integers of up to 32 bits to float or to wider integers: a plain loop, of which the compiler makes
-// the instructions that unpack bytes. Images are such: bytes to floats.
+// Integers of up to 32 bits to float or to wider integers: a plain loop, of which the compiler
+// makes the instructions that unpack bytes. Images are such: bytes to floats.
 template <class From, class To>
 constexpr bool is_plain =
     std::is_integral_v<From> && sizeof(From) <= 4 &&

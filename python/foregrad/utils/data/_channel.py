@@ -71,6 +71,10 @@ class Channel:
             descriptors = ()
         self.flush()
 
+    def is_behind(self):
+        """Whether there are messages that did not fit."""
+        return bool(self._unsent)
+
     def flush(self):
         """Goes on with messages that did not fit."""
         while self._unsent:

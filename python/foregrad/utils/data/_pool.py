@@ -107,12 +107,24 @@ class Pool:
         found = self._read(first) if first is not None else []
         if found:
             return found
-        for member in self.members:
-            with contextlib.suppress(OSError):
-                member.channel.flush()
+        behind = self._flush()
         for descriptor, _ in self._poll.poll(seconds * 1000):
             found += self._read(self._by_descriptor[descriptor])
+        for member in behind:
+            if member.alive:
+                self._poll.modify(member.descriptor, select.POLLIN)
         return found or self._missing()
+
+    def _flush(self):
+        """Sends what did not fit before; workers that still have no room are watched for that."""
+        behind = []
+        for member in self.members:
+            if member.alive and member.channel.is_behind():
+                with contextlib.suppress(OSError):
+                    member.channel.flush()
+                    self._poll.modify(member.descriptor, select.POLLIN | select.POLLOUT)
+                    behind.append(member)
+        return behind
 
     def _missing(self):
         """Workers that are gone although their channel is open, in a child of theirs."""

@@ -208,7 +208,7 @@ class Sender:
         return None
 
     def place_of(self, tensor):
-        """The block and offset of a tensor of the batch; it is copied there if it lies elsewhere."""
+        """The block and offset of a tensor, which is copied into the batch if it lies elsewhere."""
         sizes, strides = tuple(tensor.shape), tensor.stride()
         address, length = tensor.data_ptr(), _reach(sizes, strides) * tensor.itemsize
         for i, block in enumerate(self.blocks):
@@ -224,9 +224,8 @@ class Sender:
 
     def pack(self, data):
         """The parts of a message, and the descriptors of segments that the loader lacks."""
-        stream = io.BytesIO()
-        pickler = _Pickler(stream, self)
-        pickler.dump(data)
+        stream, places = io.BytesIO(), _Places(self)
+        _Pickler(stream, self, places).dump(data)
         blocks, descriptors = [], []
         for block in self.blocks:
             if block.number is None:
@@ -237,7 +236,7 @@ class Sender:
                            segment.descriptor is not None))
             if segment.descriptor is not None:
                 descriptors.append(segment.descriptor)
-        head = pickle.dumps((blocks, pickler.places, self._forgotten), 5)
+        head = pickle.dumps((blocks, places.all, self._forgotten), 5)
         inline = [memoryview(block.memory)[:block.used] for block in self.blocks
                   if block.number is None]
         return [len(head).to_bytes(4, "little"), head, *inline, stream.getbuffer()], descriptors
@@ -276,12 +275,32 @@ def tensor_like(data, cls, requires_grad, attributes):
     return data
 
 
-class _Pickler(ForkingPickler):
-    """Writes a batch; `places` has the block of every tensor and buffer in their order."""
+class _Places:
+    """The block of every tensor and buffer of a pickle, in their order."""
 
-    def __init__(self, stream, sender):
-        super().__init__(stream, 5, buffer_callback=self._buffer)
-        self._sender, self._block, self.places = sender, None, []
+    def __init__(self, sender):
+        self._sender, self.next, self.all = sender, None, []
+
+    def add(self, buffer):
+        """Called for every buffer; a true result leaves its bytes in the pickle."""
+        if buffer is _PLACE:
+            self.all.append(self.next)
+            return False
+        raw = buffer.raw()
+        if raw.nbytes < _WORTH_A_BLOCK:
+            return True
+        block, begin = self._sender.reserve(raw.nbytes)
+        memoryview(block.memory)[begin:begin + raw.nbytes] = raw
+        self.all.append((self._sender.blocks.index(block), begin, raw.nbytes))
+        return False
+
+
+class _Pickler(ForkingPickler):
+    """Writes a batch without the memory of its tensors."""
+
+    def __init__(self, stream, sender, places):
+        super().__init__(stream, 5, True, places.add)
+        self._sender, self._places = sender, places
 
     def reducer_override(self, obj):
         if not isinstance(obj, Tensor):
@@ -295,18 +314,5 @@ class _Pickler(ForkingPickler):
                     "putting it on the queue).")
             plain = _C._as_subclass(obj.detach(), Tensor)
             return tensor_like, (plain, type(obj), obj.requires_grad, dict(obj.__dict__))
-        self._block, offset, strides = self._sender.place_of(obj)
+        self._places.next, offset, strides = self._sender.place_of(obj)
         return tensor_at, (_PLACE, offset, obj.dtype, tuple(obj.shape), strides)
-
-    def _buffer(self, buffer):
-        """Called for every buffer; a true result leaves its bytes in the pickle."""
-        if buffer is _PLACE:
-            self.places.append(self._block)
-            return False
-        raw = buffer.raw()
-        if raw.nbytes < _WORTH_A_BLOCK:
-            return True
-        block, begin = self._sender.reserve(raw.nbytes)
-        memoryview(block.memory)[begin:begin + raw.nbytes] = raw
-        self.places.append((self._sender.blocks.index(block), begin, raw.nbytes))
-        return False

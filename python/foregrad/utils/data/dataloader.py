@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from foregrad.utils.data import _utils  # noqa: F401
 from foregrad.utils.data._iterators import (
-    _BaseDataLoaderIter,
+    _BaseDataLoaderIter,  # noqa: F401
     _MultiProcessingDataLoaderIter,
     _SingleProcessDataLoaderIter,
 )
@@ -104,8 +104,8 @@ class DataLoader(Generic[_T_co]):
                                                  drop_last)
         if sampler is None:
             sampler = (_InfiniteConstantSampler() if is_stream else
-                       RandomSampler(dataset, generator=generator)  # type: ignore[arg-type]
-                       if shuffle else SequentialSampler(dataset))  # type: ignore[arg-type]
+                       RandomSampler(dataset, generator=generator)
+                       if shuffle else SequentialSampler(dataset))
         if batch_size is not None and batch_sampler is None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)
         self.batch_size, self.drop_last = batch_size, drop_last
@@ -142,7 +142,7 @@ class DataLoader(Generic[_T_co]):
     def _index_sampler(self) -> Any:
         return self.batch_sampler if self._auto_collation else self.sampler
 
-    def _get_iterator(self) -> _BaseDataLoaderIter:
+    def _get_iterator(self):
         if self.num_workers == 0:
             return _SingleProcessDataLoaderIter(self)
         self.check_worker_number_rationality()
@@ -160,7 +160,7 @@ class DataLoader(Generic[_T_co]):
     def __len__(self) -> int:
         if self._dataset_kind == _DatasetKind.Map:
             return len(self._index_sampler)
-        length = self._IterableDataset_len_called = len(self.dataset)  # type: ignore[arg-type]
+        length = self._IterableDataset_len_called = len(self.dataset)
         if self.batch_size is None:
             return length
         full = length // self.batch_size

@@ -7,15 +7,14 @@ import itertools
 import math
 import warnings
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from foregrad._C import Tensor
 from foregrad._random import default_generator
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
-    from foregrad import Generator
-    from typing import Any
+    from foregrad import Generator, Tensor
 
 __all__ = ["ChainDataset", "ConcatDataset", "Dataset", "IterableDataset", "StackDataset", "Subset",
            "TensorDataset", "random_split"]
@@ -45,11 +44,11 @@ class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
     of the stream is its own.
     """
 
-    def __add__(self, other: Dataset[_T_co]) -> ChainDataset[_T_co]:  # type: ignore[override]
+    def __add__(self, other: Dataset[_T_co]) -> ChainDataset[_T_co]:
         return ChainDataset([self, other])
 
 
-class TensorDataset(Dataset["tuple[Tensor, ...]"]):
+class TensorDataset(Dataset[tuple[Tensor, ...]]):
     """Sample i is the tuple of row i of every tensor."""
 
     tensors: tuple[Tensor, ...]
@@ -68,7 +67,7 @@ class TensorDataset(Dataset["tuple[Tensor, ...]"]):
         return len(self.tensors[0])
 
 
-class StackDataset(Dataset["tuple[Any, ...] | dict[str, Any]"]):
+class StackDataset(Dataset[tuple[Any, ...] | dict[str, Any]]):
     """Sample i is the tuple, or the dictionary by keyword, of sample i of every dataset."""
 
     datasets: tuple[Dataset[Any], ...] | dict[str, Dataset[Any]]
@@ -222,11 +221,11 @@ def random_split(dataset: Dataset[_T], lengths: Sequence[int | float],
                  generator: Generator | None = default_generator) -> list[Subset[_T]]:
     """Splits a dataset at random into parts of the given lengths, or of fractions of the whole."""
     if math.isclose(sum(lengths), 1) and sum(lengths) <= 1:
-        lengths = _counts(len(dataset), lengths)  # type: ignore[arg-type]
-    if sum(lengths) != len(dataset):  # type: ignore[arg-type]
+        lengths = _counts(len(dataset), lengths)
+    if sum(lengths) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset! "
                          f"The lengths add up to {sum(lengths)}, and the dataset has "
-                         f"{len(dataset)} samples")  # type: ignore[arg-type]
+                         f"{len(dataset)} samples")
     from foregrad import randperm
 
     indices = randperm(sum(lengths), generator=generator).tolist()

@@ -51,13 +51,13 @@ class DistributedSampler(Sampler[_T_co]):
                              f"[0, {num_replicas - 1}]")
         self.dataset, self.num_replicas, self.rank = dataset, num_replicas, rank
         self.epoch, self.drop_last, self.shuffle, self.seed = 0, drop_last, shuffle, seed
-        count = len(dataset)  # type: ignore[arg-type]
+        count = len(dataset)
         self.num_samples = (count // num_replicas if drop_last
                             else math.ceil(count / num_replicas))
         self.total_size = self.num_samples * num_replicas
 
     def __iter__(self) -> Iterator[_T_co]:
-        count = len(self.dataset)  # type: ignore[arg-type]
+        count = len(self.dataset)
         if self.shuffle:
             generator = foregrad.Generator()
             generator.manual_seed(self.seed + self.epoch)

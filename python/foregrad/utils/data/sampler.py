@@ -11,7 +11,6 @@ import foregrad
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from foregrad import Generator, Tensor
-    from typing import Any
 
 __all__ = ["BatchSampler", "RandomSampler", "Sampler", "SequentialSampler", "SubsetRandomSampler",
            "WeightedRandomSampler"]
@@ -140,7 +139,7 @@ class WeightedRandomSampler(Sampler[int]):
         return self.num_samples
 
 
-class BatchSampler(Sampler["list[int]"]):
+class BatchSampler(Sampler[list[int]]):
     """Lists of `batch_size` indices of another sampler."""
 
     sampler: Sampler[int] | Iterable[int]
@@ -155,11 +154,11 @@ class BatchSampler(Sampler["list[int]"]):
         self.sampler, self.batch_size, self.drop_last = sampler, batch_size, drop_last
 
     def __iter__(self) -> Iterator[list[int]]:
-        indices: Any = iter(self.sampler)
+        indices = iter(self.sampler)
         while batch := list(itertools.islice(indices, self.batch_size)):
             if len(batch) == self.batch_size or not self.drop_last:
                 yield batch
 
     def __len__(self) -> int:
-        count = len(self.sampler)  # type: ignore[arg-type]
+        count = len(self.sampler)
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
