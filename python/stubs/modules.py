@@ -37,6 +37,11 @@ def _is_open(default):
     return False
 
 
+def _is_type_variable(node):
+    return (isinstance(node, ast.Assign) and isinstance(node.value, ast.Call) and
+            ast.unparse(node.value.func) == "TypeVar")
+
+
 def _signature(node, name=None):
     """A function without its body."""
     defaults = [ast.Constant(...) if _is_open(each) else each for each in node.args.defaults]
@@ -173,6 +178,8 @@ class ModuleStub:
         """Imports and aliases of names that the stub uses."""
         typed = [node for block in self.tree.body if _is_typed(block) for node in block.body]
         aliases = [node for node in typed if isinstance(node, (ast.Assign, ast.AnnAssign))]
+        aliases += [node for node in self.tree.body if _is_type_variable(node) and
+                    node.targets[0].id in used]
         used = used | _names_in(aliases)
         found = {}
         for node in [*self.tree.body, *typed]:  # imports for types come last, and win

@@ -11,6 +11,7 @@ void add_capture(nb::module_& module);
 void add_optimizers(nb::module_& module);
 void add_step(nb::module_& module);
 void add_nn(nb::module_& module);
+void add_shared(nb::module_& module);
 void add_compiled(nb::module_& module);
 void add_cache(nb::module_& module);
 void add_profile(nb::module_& module);

@@ -33,6 +33,7 @@ NB_MODULE(_C, module) {
   add_optimizers(module);
   add_step(module);
   add_nn(module);
+  add_shared(module);
   add_compiled(module);
   add_cache(module);
   add_profile(module);

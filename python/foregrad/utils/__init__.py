@@ -7,7 +7,7 @@ from foregrad.utils import hooks  # noqa: F401
 __all__ = ["hooks"]
 
 # Loaded when they are first needed.
-_LATE = ("_pytree", "benchmark", "collect_env", "deterministic", "dlpack", "tensorboard")
+_LATE = ("_pytree", "benchmark", "collect_env", "data", "deterministic", "dlpack", "tensorboard")
 
 
 def __getattr__(name):

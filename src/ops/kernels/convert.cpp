@@ -4,6 +4,14 @@ namespace fg::kernels {
 
 namespace {
 
+// Integers of up to 32 bits to float or to wider integers: a plain loop, of which the compiler
+// makes the instructions that unpack bytes. Images are such: bytes to floats.
+template <class From, class To>
+constexpr bool is_plain =
+    std::is_integral_v<From> && sizeof(From) <= 4 &&
+    (std::is_same_v<To, float> ||
+     (std::is_integral_v<To> && !std::is_same_v<To, bool> && sizeof(To) > sizeof(From)));
+
 template <class From, class To, Level L>
 struct Convert {
   static constexpr int kLanes = ir::kLanes;
@@ -20,7 +28,12 @@ struct Convert {
     block(source, target);
     std::memcpy(to + i, target, static_cast<size_t>(n - i) * sizeof(To));
   }
-  FG_INLINE static void block(const From* from, To* to) {
+  FG_INLINE static void block(const From* __restrict from, To* __restrict to) {
+    if constexpr (is_plain<From, To>) {
+      auto stored = reinterpret_cast<const ir::StoredLane<From>*>(from);  // bools are bytes
+      for (int i = 0; i < kLanes; ++i) to[i] = static_cast<To>(stored[i]);
+      return;
+    }
     ir::store(to, ir::convert<ir::compute_t<To>>(ir::load<From, L>(from)));
   }
 };

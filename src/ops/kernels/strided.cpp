@@ -59,14 +59,21 @@ void StridedOperand::each_run(int64_t begin, int64_t count, Copy copy) const {
   }
 }
 
+// One value many times, a cache line at once: the operand of a channel, or of a number.
+template <class T>
+static void fill_run(T* to, T value, int64_t count) {
+  constexpr int64_t kLine = 64 / sizeof(T);
+  T line[kLine];
+  for (T& each : line) each = value;
+  int64_t i = 0;
+  for (; i + kLine <= count; i += kLine) std::memcpy(to + i, line, sizeof(line));
+  for (; i < count; i++) to[i] = value;
+}
+
 template <class T>
 static void gather_run(const char* from, int64_t stride, char* block, int64_t count) {
   T* to = reinterpret_cast<T*>(block);
-  if (stride == 0) {
-    T value = *reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < count; i++) to[i] = value;
-    return;
-  }
+  if (stride == 0) return fill_run(to, *reinterpret_cast<const T*>(from), count);
   for (int64_t i = 0; i < count; i++) to[i] = *reinterpret_cast<const T*>(from + i * stride);
 }
 

@@ -26,6 +26,7 @@ import foregrad as fg
 import foregrad.nn.functional as F
 from foregrad.autograd import Function
 from foregrad.autograd.function import FunctionCtx
+from foregrad.utils import data
 
 class Double(Function):
     @staticmethod
@@ -73,6 +74,20 @@ class Net(fg.nn.Module):
 
     def forward(self, x: fg.Tensor) -> fg.Tensor:
         return self.layers(x)
+
+class Squares(data.Dataset[int]):
+    def __getitem__(self, index: int) -> int:
+        return index * index
+
+    def __len__(self) -> int:
+        return 10
+
+train, rest = data.random_split(Squares(), [0.9, 0.1], fg.Generator().manual_seed(0))
+loader = data.DataLoader(train, 4, shuffle=True, num_workers=2, prefetch_factor=4)
+both = data.TensorDataset(x, y) + data.TensorDataset(y, x)
+for batch in loader:
+    print(len(loader), batch.sum(), train[0] + 1, both[0][1].sum())
+weighted: list[int] = list(data.WeightedRandomSampler([0.5, 0.5], 3))
 
 net = Net().double().train()
 optimizer = fg.optim.AdamW(net.parameters(), lr=1e-3, betas=(0.8, 0.9))
@@ -328,7 +343,9 @@ def test_a_stub_follows_its_source(tmp_path):
                                   "nn.modules.container", "nn.modules.conv", "nn.modules.module",
                                   "nn.modules.parameters", "nn.parameter", "nn.utils", "optim",
                                   "optim.lr_scheduler", "optim.optimizer", "safetensors",
-                                  "serialization", "utils", "utils.hooks"])
+                                  "serialization", "utils", "utils.data", "utils.data.dataloader",
+                                  "utils.data.dataset", "utils.data.distributed",
+                                  "utils.data.sampler", "utils.hooks"])
 def test_stubs_of_submodules_have_their_names(package, name):
     module = importlib.import_module(f"foregrad.{name}")
     path = package / "foregrad" / name.replace(".", "/")

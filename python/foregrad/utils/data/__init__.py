@@ -1,0 +1,34 @@
+"""Datasets, samplers, and the DataLoader that makes batches of them."""
+
+from foregrad.utils.data.dataset import (
+    ChainDataset,
+    ConcatDataset,
+    Dataset,
+    IterableDataset,
+    StackDataset,
+    Subset,
+    TensorDataset,
+    random_split,
+)
+from foregrad.utils.data.sampler import (
+    BatchSampler,
+    RandomSampler,
+    Sampler,
+    SequentialSampler,
+    SubsetRandomSampler,
+    WeightedRandomSampler,
+)
+from foregrad.utils.data.distributed import DistributedSampler
+from foregrad.utils.data.dataloader import (
+    DataLoader,
+    _DatasetKind,  # noqa: F401
+    default_collate,
+    default_convert,
+    get_worker_info,
+)
+
+__all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Dataset",
+           "DistributedSampler", "IterableDataset", "RandomSampler", "Sampler",
+           "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
+           "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info",
+           "random_split"]
