@@ -3,7 +3,12 @@
 import importlib
 
 from foregrad.nn import functional, parameter  # noqa: F401
-from foregrad.nn.parameter import Buffer, Parameter  # noqa: F401
+from foregrad.nn.parameter import (  # noqa: F401
+    Buffer,
+    Parameter,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
 # Loaded when they are first needed: a program without modules starts faster.
 _LATE = ("init", "modules", "utils")
@@ -14,7 +19,8 @@ def __getattr__(name):
         return importlib.import_module(f"foregrad.nn.{name}")
     modules = importlib.import_module("foregrad.nn.modules")
     if name == "__all__":
-        return [*modules.__all__, *_LATE, "Buffer", "Parameter", "functional", "parameter"]
+        return [*modules.__all__, *_LATE, "Buffer", "Parameter", "UninitializedBuffer",
+                "UninitializedParameter", "functional", "parameter"]
     if name not in modules.__all__:
         raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
     globals().update({each: getattr(modules, each) for each in modules.__all__})

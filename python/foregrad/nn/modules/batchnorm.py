@@ -1,4 +1,4 @@
-"""BatchNorm1d, BatchNorm2d and BatchNorm3d."""
+"""Batch normalisation, also for several processes."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
     from foregrad import device as _device
     from foregrad import dtype as _dtype
     from foregrad.nn.parameter import Parameter
+    from typing import Any
 
     _Device = str | _device | None
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 
 
-class _BatchNorm(Module):
-    """Normalises channels over the batch in training, with running statistics otherwise."""
+class _NormBase(Module):
+    """Scale, shift and running statistics of channels."""
 
     num_features: int
     eps: float
-    momentum: float
+    momentum: float | None
     affine: bool
     track_running_stats: bool
     weight: Parameter
@@ -38,7 +39,7 @@ class _BatchNorm(Module):
     _version = 2
     _ranks = ()
 
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float = 0.1,
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1,
                  affine: bool = True, track_running_stats: bool = True, device: _Device = None,
                  dtype: _dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
@@ -75,6 +76,25 @@ class _BatchNorm(Module):
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
 
+    def extra_repr(self):
+        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+                f"affine={self.affine}, bias={self.bias is not None}, "
+                f"track_running_stats={self.track_running_stats}")
+
+    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys,
+                              unexpected_keys, error_msgs):
+        # Files from before the count was kept.
+        key = prefix + "num_batches_tracked"
+        version = local_metadata.get("version", None)
+        if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
+            state_dict[key] = self.num_batches_tracked
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
+                                      unexpected_keys, error_msgs)
+
+
+class _BatchNorm(_NormBase):
+    """Normalises channels over the batch in training, with running statistics otherwise."""
+
     def _average_factor(self):
         """The weight of this batch in the average; without a momentum all batches count alike."""
         if not (self.training and self.track_running_stats):
@@ -94,21 +114,6 @@ class _BatchNorm(Module):
                             self.running_var if tracked else None, self.weight, self.bias,
                             of_batch, factor, self.eps)
 
-    def extra_repr(self):
-        return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
-                f"affine={self.affine}, bias={self.bias is not None}, "
-                f"track_running_stats={self.track_running_stats}")
-
-    def _load_from_state_dict(self, state_dict, prefix, local_metadata, strict, missing_keys,
-                              unexpected_keys, error_msgs):
-        # Files from before the count was kept.
-        key = prefix + "num_batches_tracked"
-        version = local_metadata.get("version", None)
-        if (version is None or version < 2) and self.track_running_stats and key not in state_dict:
-            state_dict[key] = self.num_batches_tracked
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
-                                      unexpected_keys, error_msgs)
-
 
 class BatchNorm1d(_BatchNorm):
     """Batch normalisation of (N, C) or (N, C, L)."""
@@ -126,3 +131,41 @@ class BatchNorm3d(_BatchNorm):
     """Batch normalisation of (N, C, D, H, W)."""
 
     _ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the batches of all processes; here there is one process."""
+
+    process_group: Any
+
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1,
+                 affine: bool = True, track_running_stats: bool = True, process_group: Any = None,
+                 device: _Device = None, dtype: _dtype | None = None, *,
+                 bias: bool = True) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
+                         bias=bias)
+        if process_group is not None:
+            raise NotImplementedError(
+                f"SyncBatchNorm: process_group is a {type(process_group).__name__}; groups of "
+                "processes are not here, expected None: the one process of the program")
+        self.process_group = None
+
+    def _check_input_dim(self, input):
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with a SyncBatchNorm in the place of every BatchNorm; values are shared."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,
+                                 module.track_running_stats, process_group)
+            made._parameters.update(module._parameters)
+            made._buffers.update(module._buffers)
+            made.training = module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made
