@@ -11,7 +11,7 @@ from foregrad.nn.parameter import (  # noqa: F401
 )
 
 # Loaded when they are first needed: a program without modules starts faster.
-_LATE = ("init", "modules", "utils")
+_LATE = ("common_types", "grad", "init", "modules", "parallel", "utils")
 
 
 def __getattr__(name):
@@ -19,8 +19,10 @@ def __getattr__(name):
         return importlib.import_module(f"foregrad.nn.{name}")
     modules = importlib.import_module("foregrad.nn.modules")
     if name == "__all__":
-        return [*modules.__all__, *_LATE, "Buffer", "Parameter", "UninitializedBuffer",
-                "UninitializedParameter", "functional", "parameter"]
+        return [*modules.__all__, *_LATE, "Buffer", "DataParallel", "Parameter",
+                "UninitializedBuffer", "UninitializedParameter", "functional", "parameter"]
+    if name == "DataParallel":
+        return importlib.import_module("foregrad.nn.parallel").DataParallel
     if name not in modules.__all__:
         raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
     globals().update({each: getattr(modules, each) for each in modules.__all__})

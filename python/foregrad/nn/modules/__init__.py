@@ -60,3 +60,12 @@ _FAMILIES = (_lazy_conv, _lazy_layers, activation, adaptive, attention, batchnor
              linear, linear_cross_entropy_options, loss, normalization, padding, parameters,
              pixelshuffle, pooling, sparse, upsampling)
 __all__ = ["Module", *(name for family in _FAMILIES for name in family.__all__)]
+
+# Names stand in the modules where PyTorch has them, too.
+for _home, _family, _start in (
+        (conv, _lazy_conv, "Lazy"), (batchnorm, _lazy_layers, "LazyB"),
+        (instancenorm, _lazy_layers, "LazyI"), (linear, _lazy_layers, "LazyL"),
+        (container, parameters, "Parameter"), (activation, attention, "Multihead")):
+    for _name in _family.__all__:
+        if _name.startswith(_start):
+            setattr(_home, _name, getattr(_family, _name))

@@ -141,6 +141,51 @@ class ParameterDict(_Parameters):
     def __contains__(self, key: str) -> bool:
         return key in self._keys
 
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
+        made = other.copy()
+        made.update(self)
+        return made
+
+    def __ior__(self, other: ParameterDict) -> Self:
+        self.update(other)
+        return self
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(dict(self.items()))
+
+    @classmethod
+    def fromkeys(cls, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A dictionary with one value for all names."""
+        return cls({key: default for key in keys})
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """A parameter; the default is added where there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        """Removes all parameters."""
+        for key in list(self._keys):
+            del self[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the last parameter and returns it with its name."""
+        key, _ = self._keys.popitem()
+        self._keys[key] = None
+        value = self[key]
+        del self[key]
+        return key, value
+
     def keys(self) -> KeysView[str]:
         """The names."""
         return self._keys.keys()
