@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from foregrad import _C
 from foregrad.autograd._modes import no_grad
@@ -12,12 +15,38 @@ TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from foregrad import Generator, Tensor
 
-__all__ = ["calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
-           "normal_", "ones_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
-           "zeros_"]
+__all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_",
+           "kaiming_normal", "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal",
+           "normal_", "ones_", "orthogonal", "orthogonal_", "sparse", "sparse_", "trunc_normal_",
+           "uniform", "uniform_", "xavier_normal", "xavier_normal_", "xavier_uniform",
+           "xavier_uniform_", "zeros_"]
 
 _GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4,
           **{f"conv{kind}{n}d": 1 for kind in ("", "_transpose") for n in (1, 2, 3)}}
+
+
+_skipping = ContextVar("skipping", default=False)
+
+
+@contextmanager
+def _skipped():
+    """Functions of this module leave tensors as they are, as long as the `with` lasts."""
+    token = _skipping.set(True)
+    try:
+        yield
+    finally:
+        _skipping.reset(token)
+
+
+def _fills(function):
+    """A function that fills its first argument, outside of the graph."""
+    filling = no_grad()(function)
+
+    @functools.wraps(function)
+    def fill(tensor, *args, **kwargs):
+        return tensor if _skipping.get() else filling(tensor, *args, **kwargs)
+
+    return fill
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -33,14 +62,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return math.sqrt(2.0 / (1 + param ** 2))
 
 
-@no_grad()
+@_fills
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0,
              generator: Generator | None = None) -> Tensor:
     """Values between a and b."""
     return tensor.uniform_(a, b, generator=generator)
 
 
-@no_grad()
+@_fills
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0,
             generator: Generator | None = None) -> Tensor:
     """Values of a normal distribution."""
@@ -52,7 +81,7 @@ def _below(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-@no_grad()
+@_fills
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
                   b: float = 2.0, generator: Generator | None = None) -> Tensor:
     """Values of a normal distribution that are between a and b."""
@@ -76,7 +105,7 @@ def _erfinv(x):
     return guess
 
 
-@no_grad()
+@_fills
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One value everywhere."""
     return tensor.fill_(val)
@@ -92,7 +121,37 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
-@no_grad()
+@_fills
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """A matrix with orthonormal rows, or columns where there are fewer, times gain."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    from foregrad.nn._reflections import orthogonalized
+    rows = tensor.shape[0]
+    drawn = tensor.new_empty((rows, tensor.numel() // rows)).normal_(0, 1, generator=generator)
+    wide = drawn.shape[0] < drawn.shape[1]
+    made = orthogonalized(drawn.t() if wide else drawn)
+    return tensor.copy_((made.t() if wide else made).reshape(tensor.shape)).mul_(gain)
+
+
+@_fills
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01,
+            generator: Generator | None = None) -> Tensor:
+    """Normal values; a part of every column, at random places, is zero."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        places = _C._functions.randperm(rows, generator=generator)[:zeros]
+        tensor[:, column].index_fill_(0, places, 0)
+    return tensor
+
+
+@_fills
 def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.dim() != 2:
@@ -100,7 +159,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor.copy_(_C._functions.eye(*tensor.shape, dtype=tensor.dtype))
 
 
-@no_grad()
+@_fills
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution that passes its input through."""
     if tensor.dim() not in (3, 4, 5):
@@ -170,3 +229,30 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
     """Normal values by He."""
     std = _kaiming(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+def _old(function):
+    """The name of old programs for a function, without the underscore at the end."""
+    name = function.__name__
+
+    @functools.wraps(function)
+    def call(*args, **kwargs):
+        warnings.warn(f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+                      FutureWarning, stacklevel=2)
+        return function(*args, **kwargs)
+
+    call.__name__ = call.__qualname__ = name[:-1]
+    return call
+
+
+constant = _old(constant_)
+dirac = _old(dirac_)
+eye = _old(eye_)
+kaiming_normal = _old(kaiming_normal_)
+kaiming_uniform = _old(kaiming_uniform_)
+normal = _old(normal_)
+orthogonal = _old(orthogonal_)
+sparse = _old(sparse_)
+uniform = _old(uniform_)
+xavier_normal = _old(xavier_normal_)
+xavier_uniform = _old(xavier_uniform_)

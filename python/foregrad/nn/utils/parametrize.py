@@ -90,6 +90,8 @@ def _inject_class(module):
 
 def _inject_property(module, name):
     def get(self):
+        if name in self.__dict__:  # functional_call gives another value
+            return self.__dict__[name]
         return _value_of(self, name)
 
     def put(self, value):
