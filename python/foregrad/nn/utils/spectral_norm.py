@@ -65,7 +65,7 @@ class SpectralNorm:
               eps: float) -> SpectralNorm:
         """Registers the hook with a module."""
         for hook in module._forward_pre_hooks.values():
-            if isinstance(hook.call, SpectralNorm) and hook.call.name == name:
+            if isinstance(hook, SpectralNorm) and hook.name == name:
                 raise RuntimeError("Cannot register two spectral_norm hooks on the same parameter "
                                    f"{name}")
         made = SpectralNorm(name, n_power_iterations, dim, eps)
@@ -137,8 +137,8 @@ def spectral_norm(module: Module, name: str = "weight", n_power_iterations: int 
 def remove_spectral_norm(module: Module, name: str = "weight") -> Module:
     """Takes spectral_norm back; the weight stays as it is."""
     for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook.call, SpectralNorm) and hook.call.name == name:
-            hook.call.remove(module)
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             break
     else:

@@ -34,7 +34,7 @@ class WeightNorm:
     def apply(module: Module, name: str, dim: int | None) -> WeightNorm:
         """Registers the hook with a module."""
         for hook in module._forward_pre_hooks.values():
-            if isinstance(hook.call, WeightNorm) and hook.call.name == name:
+            if isinstance(hook, WeightNorm) and hook.name == name:
                 raise RuntimeError("Cannot register two weight_norm hooks on the same parameter "
                                    f"{name}")
         made = WeightNorm(name, dim)
@@ -69,8 +69,8 @@ def weight_norm(module: Module, name: str = "weight", dim: int | None = 0) -> Mo
 def remove_weight_norm(module: Module, name: str = "weight") -> Module:
     """Takes weight_norm back; the weight stays as it is."""
     for key, hook in module._forward_pre_hooks.items():
-        if isinstance(hook.call, WeightNorm) and hook.call.name == name:
-            hook.call.remove(module)
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            hook.remove(module)
             del module._forward_pre_hooks[key]
             return module
     raise ValueError(f"weight_norm of '{name}' not found in {module}")
