@@ -118,7 +118,7 @@ def numbers(shape, draw):
 
 
 def listed(tensor):
-    return None if tensor is None else tensor.detach().tolist()
+    return None if tensor is None else (tensor.detach() + 0).tolist()
 
 
 def made(lib, text):
@@ -133,7 +133,8 @@ def fill(lib, module, draw):
             state[name] = tensor
         else:
             values = numbers(tuple(tensor.shape), draw)
-            state[name] = lib.tensor((abs(values) if "var" in name else values).tolist())
+            values = abs(values) if "var" in name else values
+            state[name] = lib.tensor(values.tolist()).reshape(tensor.shape)
     return str(module.load_state_dict(state))
 
 

@@ -13,6 +13,9 @@ class ForwardHook(NamedTuple):
     with_kwargs: bool = False
     always_call: bool = False
 
+    def __call__(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
 
 def with_options(hook, with_kwargs=False, always_call=False):
     """A hook as dictionaries of hooks hold it: the function itself unless it has options."""

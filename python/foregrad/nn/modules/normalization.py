@@ -166,9 +166,14 @@ class CrossMapLRN2d(Module):
     def forward(self, input: Tensor) -> Tensor:
         if input.dim() != 4:
             raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
-        reach = (self.size - 1) // 2
-        padded = F.pad(input * input, (0, 0, 0, 0, reach, reach))
+        reach, squares = (self.size - 1) // 2, input * input
+        padded = F.pad(squares, (0, 0, 0, 0, reach, reach))
         around = padded.unfold(1, 2 * reach + 1, 1).sum(-1)
+        # The running sum of PyTorch never lets go of the first channel, so neither does this one.
+        if input.size(1) > reach + 1:
+            further = F.pad(squares[:, :1].expand(-1, input.size(1) - reach - 1, -1, -1),
+                            (0, 0, 0, 0, reach + 1, 0))
+            around = around + further
         return input * (self.k + self.alpha / self.size * around) ** -self.beta
 
     def extra_repr(self):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 from foregrad import _C
@@ -102,6 +103,12 @@ class ParameterList(_Parameters):
         return self
 
 
+def _check_key(key):
+    if not isinstance(key, str):
+        raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a "
+                        f"string (type is '{type(key).__name__}').")
+
+
 class ParameterDict(_Parameters):
     """A dictionary of parameters; tensors become parameters."""
 
@@ -117,14 +124,11 @@ class ParameterDict(_Parameters):
         return self.items()
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
+        _check_key(key)
         return getattr(self, key)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if not isinstance(key, str):
-            raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a "
-                            f"string (type is '{type(key).__name__}').")
+        _check_key(key)
         self._keys[key] = None
         setattr(self, key, _as_parameter(value))
 
@@ -160,7 +164,7 @@ class ParameterDict(_Parameters):
 
     def copy(self) -> ParameterDict:
         """Another dictionary of the same parameters."""
-        return ParameterDict(dict(self.items()))
+        return ParameterDict(OrderedDict(self.items()))
 
     @classmethod
     def fromkeys(cls, keys: Iterable[str], default: Any = None) -> ParameterDict:
@@ -209,8 +213,26 @@ class ParameterDict(_Parameters):
         return value
 
     def update(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Adds parameters from a dictionary or from pairs."""
-        pairs = (parameters.items() if isinstance(parameters, (Mapping, ParameterDict))
-                 else parameters)
+        """Adds parameters from a dictionary, sorted by name if it is a plain one, or from pairs."""
+        if not isinstance(parameters, (Iterable, ParameterDict)):
+            raise TypeError("ParameterDict.update should be called with an iterable of key/value "
+                            f"pairs, but got {type(parameters).__name__}")
+        if isinstance(parameters, (OrderedDict, ParameterDict)):
+            pairs = list(parameters.items())
+        elif isinstance(parameters, Mapping):
+            pairs = sorted(parameters.items())
+        else:
+            pairs = [_checked_pair(i, pair) for i, pair in enumerate(parameters)]
         for key, value in pairs:
             self[key] = value
+
+
+def _checked_pair(i, pair):
+    if not isinstance(pair, Iterable):
+        raise TypeError(f"ParameterDict update sequence element #{i} should be Iterable; is "
+                        f"{type(pair).__name__}")
+    pair = tuple(pair)
+    if len(pair) != 2:
+        raise ValueError(f"ParameterDict update sequence element #{i} has length {len(pair)}; 2 is "
+                         "required")
+    return pair
