@@ -13,16 +13,18 @@ from foregrad.nn.parameter import (  # noqa: F401
 # Loaded when they are first needed: a program without modules starts faster.
 _LATE = ("common_types", "grad", "init", "modules", "parallel", "utils")
 
+_ELSEWHERE = {"DataParallel": "parallel", "factory_kwargs": "_factory"}
+
 
 def __getattr__(name):
     if name in _LATE:
         return importlib.import_module(f"foregrad.nn.{name}")
     modules = importlib.import_module("foregrad.nn.modules")
     if name == "__all__":
-        return [*modules.__all__, *_LATE, "Buffer", "DataParallel", "Parameter",
+        return [*modules.__all__, *_LATE, *_ELSEWHERE, "Buffer", "Parameter",
                 "UninitializedBuffer", "UninitializedParameter", "functional", "parameter"]
-    if name == "DataParallel":
-        return importlib.import_module("foregrad.nn.parallel").DataParallel
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"foregrad.nn.{_ELSEWHERE[name]}"), name)
     if name not in modules.__all__:
         raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
     globals().update({each: getattr(modules, each) for each in modules.__all__})

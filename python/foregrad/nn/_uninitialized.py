@@ -86,7 +86,7 @@ def _refusing(name):
 
 
 def _refuse_the_rest():
-    kept = {*vars(object), *vars(UninitializedTensorMixin), "__hash__", "__dict__", "__bool__",
+    kept = {*vars(object), *vars(UninitializedTensorMixin), "__del__", "__dict__", "__hash__",
             "__setstate__"}
     for name, value in vars(_C.Tensor).items():
         operator = name.startswith("__") and name.endswith("__")

@@ -178,7 +178,8 @@ def observe(lib, text, module, inputs, draw):
     if second:
         sum((g * g).sum() for g in second).backward()
     seen.update(
-        out=listed(out), first=[] if text.startswith(VALUES_ONLY) else [listed(g) for g in first], 
+        out=listed(out),
+        first=[] if text.startswith(VALUES_ONLY) else [listed(g) for g in first],
         second=[listed(x.grad) for x in floats],
         more=[listed(p.grad) for p in named],
         state={n: listed(t) for n, t in module.state_dict().items()},
@@ -270,7 +271,8 @@ def ctc_cases(lib):
 
 
 def other_cases(lib):
-    for rank, sizes, wanted in ((1, SIGNAL, [18]), (2, IMAGE, [18, 15]), (2, IMAGE, [2, 2, 17, 16])):
+    for rank, sizes, wanted in ((1, SIGNAL, [18]), (2, IMAGE, [18, 15]),
+                                (2, IMAGE, [2, 2, 17, 16])):
         def seen(draw):
             module = made(lib, f"ConvTranspose{rank}d(4, 2, 3, stride=2, padding=1)")
             loaded = fill(lib, module, draw)

@@ -53,6 +53,7 @@ class _LazyConvXdMixin(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor, *args: Any, **kwargs: Any) -> None:
         """Gives weight and bias their sizes and draws them."""
         if not self.has_uninitialized_params():
+            self.in_channels = self.in_channels or self._get_in_channels(input)  # a loaded state
             return
         self.in_channels = self._get_in_channels(input)
         if self.in_channels % self.groups != 0:

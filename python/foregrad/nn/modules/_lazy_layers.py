@@ -85,6 +85,7 @@ class _LazyNormBase(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor) -> None:
         """Gives scale, shift and statistics their sizes and first values."""
         if not self.has_uninitialized_params():
+            self.num_features = self.num_features or input.shape[1]  # of a loaded state
             return
         self.num_features = input.shape[1]
         for tensor in (self.weight, self.bias) if self.affine else ():

@@ -29,14 +29,14 @@ class _Inplace(Module):
 
     inplace: bool
 
-    _function = None
+    _function = ""
 
     def __init__(self, inplace: bool = False) -> None:
         super().__init__()
         self.inplace = inplace
 
     def forward(self, input: Tensor) -> Tensor:
-        return type(self)._function(input, inplace=self.inplace)
+        return getattr(F, self._function)(input, inplace=self.inplace)
 
     def extra_repr(self):
         return "inplace=True" if self.inplace else ""
@@ -45,51 +45,43 @@ class _Inplace(Module):
 class ReLU(_Inplace):
     """max(x, 0)."""
 
-    _function = staticmethod(F.relu)
+    _function = "relu"
 
 
 class SELU(_Inplace):
     """The scaled exponential linear unit."""
 
-    _function = staticmethod(F.selu)
+    _function = "selu"
 
 
 class SiLU(_Inplace):
     """x * sigmoid(x)."""
 
-    _function = staticmethod(F.silu)
+    _function = "silu"
 
 
-class Hardsigmoid(Module):
+class Hardsigmoid(_Inplace):
     """x / 6 + 1 / 2, limited to [0, 1]."""
 
-    inplace: bool
+    _function = "hardsigmoid"
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardsigmoid(input, self.inplace)
+    def extra_repr(self):
+        return ""
 
 
-class Hardswish(Module):
+class Hardswish(_Inplace):
     """x * hardsigmoid(x)."""
 
-    inplace: bool
+    _function = "hardswish"
 
-    def __init__(self, inplace: bool = False) -> None:
-        super().__init__()
-        self.inplace = inplace
-
-    def forward(self, input: Tensor) -> Tensor:
-        return F.hardswish(input, self.inplace)
+    def extra_repr(self):
+        return ""
 
 
 class Mish(_Inplace):
     """x * tanh(softplus(x))."""
 
-    _function = staticmethod(F.mish)
+    _function = "mish"
 
 
 class Tanh(Module):
