@@ -14,6 +14,7 @@ from foregrad.autograd._modes import no_grad
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from foregrad import Generator, Tensor
+    from typing import Any
 
 __all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_",
            "kaiming_normal", "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal",
@@ -231,28 +232,64 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
 
 
-def _old(function):
-    """The name of old programs for a function, without the underscore at the end."""
+def _old(function, args, kwargs):
+    """Calls a function by its name of old programs, without the underscore at the end."""
     name = function.__name__
-
-    @functools.wraps(function)
-    def call(*args, **kwargs):
-        warnings.warn(f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
-                      FutureWarning, stacklevel=2)
-        return function(*args, **kwargs)
-
-    call.__name__ = call.__qualname__ = name[:-1]
-    return call
+    warnings.warn(f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+                  FutureWarning, stacklevel=3)
+    return function(*args, **kwargs)
 
 
-constant = _old(constant_)
-dirac = _old(dirac_)
-eye = _old(eye_)
-kaiming_normal = _old(kaiming_normal_)
-kaiming_uniform = _old(kaiming_uniform_)
-normal = _old(normal_)
-orthogonal = _old(orthogonal_)
-sparse = _old(sparse_)
-uniform = _old(uniform_)
-xavier_normal = _old(xavier_normal_)
-xavier_uniform = _old(xavier_uniform_)
+def constant(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for constant_."""
+    return _old(constant_, args, kwargs)
+
+
+def dirac(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for dirac_."""
+    return _old(dirac_, args, kwargs)
+
+
+def eye(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for eye_."""
+    return _old(eye_, args, kwargs)
+
+
+def kaiming_normal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for kaiming_normal_."""
+    return _old(kaiming_normal_, args, kwargs)
+
+
+def kaiming_uniform(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for kaiming_uniform_."""
+    return _old(kaiming_uniform_, args, kwargs)
+
+
+def normal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for normal_."""
+    return _old(normal_, args, kwargs)
+
+
+def orthogonal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for orthogonal_."""
+    return _old(orthogonal_, args, kwargs)
+
+
+def sparse(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for sparse_."""
+    return _old(sparse_, args, kwargs)
+
+
+def uniform(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for uniform_."""
+    return _old(uniform_, args, kwargs)
+
+
+def xavier_normal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for xavier_normal_."""
+    return _old(xavier_normal_, args, kwargs)
+
+
+def xavier_uniform(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for xavier_uniform_."""
+    return _old(xavier_uniform_, args, kwargs)

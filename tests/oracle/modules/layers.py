@@ -2,7 +2,7 @@
 import zlib
 
 import numpy
-from modules import IMAGE, ROWS, SIGNAL, case, fill, listed, made, numbers
+from modules import IMAGE, ROWS, SIGNAL, case, fill, listed, made, numbers, signature_cases
 
 VOLUME = (2, 2, 5, 4, 6)
 CLASSES = ("whole", 4, (5,))
@@ -300,5 +300,9 @@ def cases(lib):
                 return observe(lib, text, made(lib, text), inputs, draw)
 
             yield tried(f"{text} of {specs}", seen)
+    yield from signature_cases(lib, sorted(
+        {text.split("(")[0] for family in FAMILIES for text, _ in family}
+        | {"AdaptiveLogSoftmaxWithLoss", "CTCLoss", "DataParallel", "EmbeddingBag",
+           "LinearCrossEntropyOptions", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"}))
     for more in (bag_cases, unpooling_cases, adaptive_cases, ctc_cases, other_cases):
         yield from more(lib)

@@ -59,9 +59,6 @@ class LazyLinear(LazyModuleMixin, Linear):
 
 
 class _LazyNormBase(LazyModuleMixin):
-    weight: UninitializedParameter
-    bias: UninitializedParameter
-
     def __init__(self, eps: float = 1e-05, momentum: float | None = 0.1, affine: bool = True,
                  track_running_stats: bool = True, device: _Device = None,
                  dtype: _dtype | None = None, *, bias: bool = True) -> None:
@@ -85,7 +82,8 @@ class _LazyNormBase(LazyModuleMixin):
     def initialize_parameters(self, input: Tensor) -> None:
         """Gives scale, shift and statistics their sizes and first values."""
         if not self.has_uninitialized_params():
-            self.num_features = self.num_features or input.shape[1]  # of a loaded state
+            if self.affine or self.track_running_stats:  # the sizes came with a loaded state
+                self.num_features = input.shape[1]
             return
         self.num_features = input.shape[1]
         for tensor in (self.weight, self.bias) if self.affine else ():

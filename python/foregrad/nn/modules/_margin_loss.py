@@ -1,12 +1,12 @@
-"""Losses that ask for a margin between classes, or between distances."""
+"""The bases of losses, and those that ask for a margin between classes or distances."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from foregrad.nn import functional as F
-from foregrad.nn.modules._loss_base import _Loss, _WeightedLoss
 from foregrad.nn.modules.distance import PairwiseDistance
+from foregrad.nn.modules.module import Module
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
@@ -17,6 +17,24 @@ if TYPE_CHECKING:
 __all__ = ["CosineEmbeddingLoss", "HingeEmbeddingLoss", "MarginRankingLoss",
            "MultiLabelMarginLoss", "MultiLabelSoftMarginLoss", "MultiMarginLoss",
            "SoftMarginLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss"]
+
+
+class _Loss(Module):
+    reduction: str
+
+    def __init__(self, size_average: bool | None = None, reduce: bool | None = None,
+                 reduction: str = "mean") -> None:
+        super().__init__()
+        self.reduction = F._reduction(reduction, size_average, reduce)
+
+
+class _WeightedLoss(_Loss):
+    reduction: str
+
+    def __init__(self, weight: Tensor | None = None, size_average: bool | None = None,
+                 reduce: bool | None = None, reduction: str = "mean") -> None:
+        super().__init__(size_average, reduce, reduction)
+        self.register_buffer("weight", weight)
 
 
 class _MarginLoss(_Loss):

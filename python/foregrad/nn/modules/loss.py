@@ -6,7 +6,6 @@ import math
 import warnings
 
 from foregrad.nn import functional as F
-from foregrad.nn.modules._loss_base import _Loss, _WeightedLoss
 from foregrad.nn.modules._margin_loss import (  # noqa: F401
     CosineEmbeddingLoss,
     HingeEmbeddingLoss,
@@ -17,6 +16,8 @@ from foregrad.nn.modules._margin_loss import (  # noqa: F401
     SoftMarginLoss,
     TripletMarginLoss,
     TripletMarginWithDistanceLoss,
+    _Loss,
+    _WeightedLoss,
 )
 from foregrad.nn.modules.linear import Linear
 
