@@ -11,12 +11,11 @@ from foregrad import _types as types
 from foregrad.autograd._modes import no_grad
 
 _f = _C._functions
+_WIDTH = 32  # columns that are factored before the others follow by matrix products
 
 
-@no_grad()
-def factor(matrix):
-    """(the vectors below the diagonal and R above it, tau), in double precision."""
-    a = matrix.double().clone()
+def _panel(a):
+    """Factors a few columns in place; returns their tau."""
     rows, columns = a.shape
     taus = []
     for j in range(min(rows, columns)):
@@ -34,7 +33,47 @@ def factor(matrix):
             row.sub_(along)
             rest.sub_(tail.unsqueeze(1) * along)
         a[j, j] = beta
+    return taus
+
+
+def _joined(panel, taus):
+    """(V, T) with H_1 H_2 ... = I - V T V^T for the reflections of a panel."""
+    rows, count = panel.shape[0], len(taus)
+    v = panel[:, :count].tril(-1) + _f.eye(rows, count, dtype=panel.dtype)
+    t = panel.new_zeros((count, count))
+    between = v.t() @ v
+    for j, tau in enumerate(taus):
+        t[j, j] = tau
+        if j:
+            t[:j, j] = -tau * (t[:j, :j] @ between[:j, j])
+    return v, t
+
+
+@no_grad()
+def factor(matrix):
+    """(the vectors below the diagonal and R above it, tau), in double precision."""
+    a = matrix.double().clone()
+    taus = []
+    for start in range(0, min(a.shape), _WIDTH):
+        panel, rest = a[start:, start:start + _WIDTH], a[start:, start + _WIDTH:]
+        found = _panel(panel)
+        if rest.numel():
+            v, t = _joined(panel, found)
+            rest.sub_(v @ (t.t() @ (v.t() @ rest)))
+        taus += found
     return a, _C._tensor_from_data(taus, types.float64)
+
+
+def _formed(packed, tau):
+    """product(packed, tau), block by block."""
+    rows, columns = packed.shape
+    q = _f.eye(rows, columns, dtype=packed.dtype)
+    taus = tau.tolist()
+    for start in reversed(range(0, columns, _WIDTH)):
+        v, t = _joined(packed[start:, start:start + _WIDTH], taus[start:start + _WIDTH])
+        part = q[start:, start:]
+        part.sub_(v @ (t @ (v.t() @ part)))
+    return q
 
 
 def product(vectors, tau):
@@ -59,7 +98,7 @@ def orthogonalized(matrix):
         return matrix.clone()
     packed, tau = factor(matrix)
     signs = packed.diagonal().sign()
-    return (product(packed, tau) * _f.where(signs == 0, _f.ones_like(signs), signs)).to(
+    return (_formed(packed, tau) * _f.where(signs == 0, _f.ones_like(signs), signs)).to(
         matrix.dtype)
 
 
