@@ -60,6 +60,9 @@ MODELS = {
     "parameters in collections": Collections, "SyncBatchNorm": lambda: nn.SyncBatchNorm(4),
     "dropout and batch norm": lambda: nn.Sequential(
         nn.Linear(4, 8), nn.BatchNorm1d(8), nn.ReLU(), nn.Dropout(0.5), nn.Linear(8, 2)),
+    "batch norm without a momentum": lambda: nn.BatchNorm1d(4, momentum=None),
+    "instance norm with statistics": lambda: nn.Sequential(
+        nn.Unflatten(1, (2, 2)), nn.InstanceNorm1d(2, affine=True, track_running_stats=True)),
     "a parametrised weight": lambda: parametrize.register_parametrization(
         nn.Linear(4, 4), "weight", Symmetric()),
     "weight norm": lambda: ready.weight_norm(nn.Linear(4, 3)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from foregrad import _C
 from foregrad import _types as types
+from foregrad.autograd._modes import no_grad
 from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.linear import made_parameter
@@ -95,24 +96,28 @@ class _NormBase(Module):
 class _BatchNorm(_NormBase):
     """Normalises channels over the batch in training, with running statistics otherwise."""
 
-    def _average_factor(self):
-        """The weight of this batch in the average; without a momentum all batches count alike."""
-        if not (self.training and self.track_running_stats):
-            return 0.0 if self.momentum is None else self.momentum
-        if self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-        if self.momentum is None:
-            return 1.0 / self.num_batches_tracked.item()
-        return self.momentum
-
     def forward(self, input: Tensor) -> Tensor:
         self._check_input_dim(input)
-        factor = self._average_factor()
+        counted = self.training and self.track_running_stats
+        if counted and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+        if counted and self.momentum is None and self.running_mean is not None:
+            return self._averaged(input)
         of_batch = self.training or (self.running_mean is None and self.running_var is None)
         tracked = not self.training or self.track_running_stats
         return F.batch_norm(input, self.running_mean if tracked else None,
                             self.running_var if tracked else None, self.weight, self.bias,
-                            of_batch, factor, self.eps)
+                            of_batch, 0.0 if self.momentum is None else self.momentum, self.eps)
+
+    def _averaged(self, input):
+        """Training without a momentum: all batches count alike in the statistics."""
+        mean, var = self.running_mean.clone(), self.running_var.clone()
+        out = F.batch_norm(input, mean, var, self.weight, self.bias, True, 1.0, self.eps)
+        with no_grad():
+            part = 1.0 / self.num_batches_tracked.to(mean.dtype)
+            for kept, of_batch in ((self.running_mean, mean), (self.running_var, var)):
+                kept.copy_(kept * (1 - part) + of_batch * part)
+        return out
 
 
 class BatchNorm1d(_BatchNorm):
