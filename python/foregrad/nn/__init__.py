@@ -3,21 +3,28 @@
 import importlib
 
 from foregrad.nn import functional, parameter  # noqa: F401
-from foregrad.nn.parameter import Buffer, Parameter  # noqa: F401
+from foregrad.nn.parameter import (  # noqa: F401
+    Buffer,
+    Parameter,
+    UninitializedBuffer,
+    UninitializedParameter,
+)
 
 # Loaded when they are first needed: a program without modules starts faster.
-_LATE = ("init", "modules", "parallel", "utils")
+_LATE = ("common_types", "grad", "init", "modules", "parallel", "utils")
+
+_ELSEWHERE = {"DataParallel": "parallel", "factory_kwargs": "_factory"}
 
 
 def __getattr__(name):
     if name in _LATE:
         return importlib.import_module(f"foregrad.nn.{name}")
-    if name in ("DataParallel", "data_parallel"):
-        return getattr(importlib.import_module("foregrad.nn.parallel"), name)
     modules = importlib.import_module("foregrad.nn.modules")
     if name == "__all__":
-        return [*modules.__all__, *_LATE, "Buffer", "DataParallel", "Parameter", "functional",
-                "parameter"]
+        return [*modules.__all__, *_LATE, *_ELSEWHERE, "Buffer", "Parameter",
+                "UninitializedBuffer", "UninitializedParameter", "functional", "parameter"]
+    if name in _ELSEWHERE:
+        return getattr(importlib.import_module(f"foregrad.nn.{_ELSEWHERE[name]}"), name)
     if name not in modules.__all__:
         raise AttributeError(f"module 'foregrad.nn' has no attribute '{name}'")
     globals().update({each: getattr(modules, each) for each in modules.__all__})

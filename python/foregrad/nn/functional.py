@@ -1,5 +1,6 @@
 """torch.nn.functional: the same functions with PyTorch's signatures."""
 
+import math as _math
 import warnings as _warnings
 
 from foregrad import _C
@@ -154,13 +155,23 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None,
                   use_input_stats=True, momentum=0.1, eps=1e-05):
-    """Normalises each channel of each sample."""
-    if not use_input_stats or running_mean is not None or running_var is not None:
-        raise NotImplementedError("instance_norm: running statistics are not here yet")
+    """Normalises each channel of each sample, or by running statistics."""
     n, c = input.shape[:2]
+    if use_input_stats and _math.prod(input.shape[2:]) == 1:
+        raise ValueError("Expected more than 1 spatial element when training, got input size "
+                         f"{input.size()}")
+    if not use_input_stats and (running_mean is None or running_var is None):
+        raise RuntimeError("Expected running_mean and running_var to be defined when "
+                           "use_input_stats=False")
     flat = input.reshape(1, n * c, *input.shape[2:])
-    weight, bias = (None if t is None else t.repeat(n) for t in (weight, bias))
-    return batch_norm(flat, None, None, weight, bias, True, 0.0, eps).view(input.shape)
+    mean, var, weight, bias = (None if t is None else t.repeat(n)
+                               for t in (running_mean, running_var, weight, bias))
+    out = _f.batch_norm(flat, mean, var, weight, bias, use_input_stats, momentum, eps)
+    if use_input_stats:  # the samples moved the statistics apart: their mean stays
+        for kept, moved in ((running_mean, mean), (running_var, var)):
+            if kept is not None:
+                kept.copy_(moved.view(n, c).mean(0))
+    return out.view(input.shape)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import warnings
+from contextlib import contextmanager
+from contextvars import ContextVar
 
 from foregrad import _C
 from foregrad.autograd._modes import no_grad
@@ -11,13 +14,40 @@ from foregrad.autograd._modes import no_grad
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from foregrad import Generator, Tensor
+    from typing import Any
 
-__all__ = ["calculate_gain", "constant_", "dirac_", "eye_", "kaiming_normal_", "kaiming_uniform_",
-           "normal_", "ones_", "trunc_normal_", "uniform_", "xavier_normal_", "xavier_uniform_",
-           "zeros_"]
+__all__ = ["calculate_gain", "constant", "constant_", "dirac", "dirac_", "eye", "eye_",
+           "kaiming_normal", "kaiming_normal_", "kaiming_uniform", "kaiming_uniform_", "normal",
+           "normal_", "ones_", "orthogonal", "orthogonal_", "sparse", "sparse_", "trunc_normal_",
+           "uniform", "uniform_", "xavier_normal", "xavier_normal_", "xavier_uniform",
+           "xavier_uniform_", "zeros_"]
 
 _GAINS = {"linear": 1, "sigmoid": 1, "tanh": 5.0 / 3, "relu": math.sqrt(2.0), "selu": 3.0 / 4,
           **{f"conv{kind}{n}d": 1 for kind in ("", "_transpose") for n in (1, 2, 3)}}
+
+
+_skipping = ContextVar("skipping", default=False)
+
+
+@contextmanager
+def _skipped():
+    """Functions of this module leave tensors as they are, as long as the `with` lasts."""
+    token = _skipping.set(True)
+    try:
+        yield
+    finally:
+        _skipping.reset(token)
+
+
+def _fills(function):
+    """A function that fills its first argument, outside of the graph."""
+    filling = no_grad()(function)
+
+    @functools.wraps(function)
+    def fill(tensor, *args, **kwargs):
+        return tensor if _skipping.get() else filling(tensor, *args, **kwargs)
+
+    return fill
 
 
 def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
@@ -33,14 +63,14 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
     return math.sqrt(2.0 / (1 + param ** 2))
 
 
-@no_grad()
+@_fills
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0,
              generator: Generator | None = None) -> Tensor:
     """Values between a and b."""
     return tensor.uniform_(a, b, generator=generator)
 
 
-@no_grad()
+@_fills
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0,
             generator: Generator | None = None) -> Tensor:
     """Values of a normal distribution."""
@@ -52,7 +82,7 @@ def _below(x):
     return (1.0 + math.erf(x / math.sqrt(2.0))) / 2.0
 
 
-@no_grad()
+@_fills
 def trunc_normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0,
                   b: float = 2.0, generator: Generator | None = None) -> Tensor:
     """Values of a normal distribution that are between a and b."""
@@ -76,7 +106,7 @@ def _erfinv(x):
     return guess
 
 
-@no_grad()
+@_fills
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One value everywhere."""
     return tensor.fill_(val)
@@ -92,7 +122,37 @@ def zeros_(tensor: Tensor) -> Tensor:
     return constant_(tensor, 0.0)
 
 
-@no_grad()
+@_fills
+def orthogonal_(tensor: Tensor, gain: float = 1, generator: Generator | None = None) -> Tensor:
+    """A matrix with orthonormal rows, or columns where there are fewer, times gain."""
+    if tensor.dim() < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if tensor.numel() == 0:
+        return tensor
+    from foregrad.nn._reflections import orthogonalized
+    rows = tensor.shape[0]
+    drawn = tensor.new_empty((rows, tensor.numel() // rows)).normal_(0, 1, generator=generator)
+    wide = drawn.shape[0] < drawn.shape[1]
+    made = orthogonalized(drawn.t() if wide else drawn)
+    return tensor.copy_((made.t() if wide else made).reshape(tensor.shape)).mul_(gain)
+
+
+@_fills
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01,
+            generator: Generator | None = None) -> Tensor:
+    """Normal values; a part of every column, at random places, is zero."""
+    if tensor.dim() != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor.shape
+    zeros = math.ceil(sparsity * rows)
+    tensor.normal_(0, std, generator=generator)
+    for column in range(columns):
+        places = _C._functions.randperm(rows, generator=generator)[:zeros]
+        tensor[:, column].index_fill_(0, places, 0)
+    return tensor
+
+
+@_fills
 def eye_(tensor: Tensor) -> Tensor:
     """The identity matrix."""
     if tensor.dim() != 2:
@@ -100,7 +160,7 @@ def eye_(tensor: Tensor) -> Tensor:
     return tensor.copy_(_C._functions.eye(*tensor.shape, dtype=tensor.dtype))
 
 
-@no_grad()
+@_fills
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     """A convolution that passes its input through."""
     if tensor.dim() not in (3, 4, 5):
@@ -170,3 +230,66 @@ def kaiming_normal_(tensor: Tensor, a: float = 0, mode: str = "fan_in",
     """Normal values by He."""
     std = _kaiming(tensor, a, mode, nonlinearity)
     return tensor if std is None else normal_(tensor, 0.0, std, generator)
+
+
+def _old(function, args, kwargs):
+    """Calls a function by its name of old programs, without the underscore at the end."""
+    name = function.__name__
+    warnings.warn(f"`nn.init.{name[:-1]}` is now deprecated in favor of `nn.init.{name}`.",
+                  FutureWarning, stacklevel=3)
+    return function(*args, **kwargs)
+
+
+def constant(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for constant_."""
+    return _old(constant_, args, kwargs)
+
+
+def dirac(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for dirac_."""
+    return _old(dirac_, args, kwargs)
+
+
+def eye(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for eye_."""
+    return _old(eye_, args, kwargs)
+
+
+def kaiming_normal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for kaiming_normal_."""
+    return _old(kaiming_normal_, args, kwargs)
+
+
+def kaiming_uniform(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for kaiming_uniform_."""
+    return _old(kaiming_uniform_, args, kwargs)
+
+
+def normal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for normal_."""
+    return _old(normal_, args, kwargs)
+
+
+def orthogonal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for orthogonal_."""
+    return _old(orthogonal_, args, kwargs)
+
+
+def sparse(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for sparse_."""
+    return _old(sparse_, args, kwargs)
+
+
+def uniform(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for uniform_."""
+    return _old(uniform_, args, kwargs)
+
+
+def xavier_normal(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for xavier_normal_."""
+    return _old(xavier_normal_, args, kwargs)
+
+
+def xavier_uniform(*args: Any, **kwargs: Any) -> Tensor:
+    """The name of old programs for xavier_uniform_."""
+    return _old(xavier_uniform_, args, kwargs)

@@ -1,15 +1,22 @@
-"""Tensors that are parameters of a model."""
+"""Tensors that are parameters of a model, and those whose sizes are not known yet."""
 
 from __future__ import annotations
 
 from foregrad import _C
+from foregrad.nn._uninitialized import UninitializedTensorMixin, is_lazy
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from foregrad import Tensor
+    from foregrad import device as _device
+    from foregrad import dtype as _dtype
+    from typing import Any
     from typing_extensions import Self
 
-__all__ = ["Buffer", "Parameter"]
+    _Device = str | _device | None
+
+__all__ = ["Buffer", "Parameter", "UninitializedBuffer", "UninitializedParameter",
+           "UninitializedTensorMixin", "is_lazy"]
 
 
 def _check(data, who):
@@ -42,3 +49,27 @@ class Buffer(_C.Tensor):
         buffer = _C._make_subclass(cls, data, data.requires_grad)
         buffer.persistent = persistent
         return buffer
+
+
+class UninitializedParameter(UninitializedTensorMixin, Parameter):
+    """A parameter whose sizes come later, by materialize()."""
+
+    cls_to_become: Any = Parameter
+
+    def __new__(cls, requires_grad: bool = True, device: _Device = None,
+                dtype: _dtype | None = None) -> Self:
+        data = _C._functions.empty((0,), device=device, dtype=dtype)
+        return _C._make_subclass(cls, data, requires_grad)
+
+
+class UninitializedBuffer(UninitializedTensorMixin, Buffer):
+    """A buffer whose sizes come later, by materialize()."""
+
+    cls_to_become: Any = Buffer
+
+    def __new__(cls, requires_grad: bool = False, device: _Device = None,
+                dtype: _dtype | None = None, persistent: bool = True) -> Self:
+        data = _C._functions.empty((0,), device=device, dtype=dtype)
+        made = _C._make_subclass(cls, data, requires_grad)
+        made.persistent = persistent
+        return made

@@ -105,12 +105,15 @@ PRINTED = [
 # Modules whose first values are compared: mean, spread, bounds.
 BEGINNINGS = ["Linear(300, 200)", "Linear(50, 2000)", "Conv1d(20, 40, 5)", "Conv2d(20, 40, 3)",
               "Conv2d(16, 32, 3, groups=4)", "Embedding(300, 50)", "ConvTranspose2d(20, 30, 3)",
-              "LayerNorm(30)", "BatchNorm2d(30)", "GroupNorm(3, 30)", "MultiheadAttention(60, 2)"]
+              "LayerNorm(30)", "BatchNorm2d(30)", "GroupNorm(3, 30)", "MultiheadAttention(60, 2)",
+              "Bilinear(10, 20, 30)", "EmbeddingBag(300, 50)", "ConvTranspose3d(20, 30, 3)",
+              "LinearCrossEntropyLoss(300, 50)", "AdaptiveLogSoftmaxWithLoss(64, 100, [40])"]
 FILLS = ["uniform_(t, -1, 3)", "normal_(t, 1, 2)", "constant_(t, 3)", "ones_(t)", "zeros_(t)",
          "eye_(t)", "xavier_uniform_(t)", "xavier_uniform_(t, 2)", "xavier_normal_(t)",
          "kaiming_uniform_(t)", "kaiming_uniform_(t, 0.5, 'fan_out')",
          "kaiming_normal_(t, nonlinearity='relu')", "kaiming_normal_(t, mode='fan_out')",
-         "trunc_normal_(t)", "trunc_normal_(t, 1, 2, -1, 2)"]
+         "trunc_normal_(t)", "trunc_normal_(t, 1, 2, -1, 2)", "orthogonal_(t)",
+         "orthogonal_(t, 3)", "sparse_(t, 0.3)", "sparse_(t, 0.1, 2)"]
 
 
 def numbers(shape, draw):
@@ -118,7 +121,7 @@ def numbers(shape, draw):
 
 
 def listed(tensor):
-    return None if tensor is None else tensor.detach().tolist()
+    return None if tensor is None else (tensor.detach() + 0).tolist()
 
 
 def made(lib, text):
@@ -133,7 +136,8 @@ def fill(lib, module, draw):
             state[name] = tensor
         else:
             values = numbers(tuple(tensor.shape), draw)
-            state[name] = lib.tensor((abs(values) if "var" in name else values).tolist())
+            values = abs(values) if "var" in name else values
+            state[name] = lib.tensor(values.tolist()).reshape(tensor.shape)
     return str(module.load_state_dict(state))
 
 
@@ -213,10 +217,8 @@ def loss_cases(lib):
             "state": list(module.state_dict()), "reduction": module.reduction})
 
 
-def signature_cases(lib):
+def signature_cases(lib, kinds):
     """Names and defaults of all arguments."""
-    kinds = sorted({text.split("(")[0] for text, *_ in [*MODULES, *LOSSES]}
-                   | {"Embedding", "MultiheadAttention"})
     for kind in kinds:
         found = inspect.signature(getattr(lib.nn, kind).__init__).parameters.values()
         names = [p.name for p in found if p.name not in ("min_value", "max_value")]
@@ -249,7 +251,9 @@ def cases(lib):
     yield from module_cases(lib)
     yield from attention_cases(lib)
     yield from loss_cases(lib)
-    yield from signature_cases(lib)
+    yield from signature_cases(lib, sorted(
+        {text.split("(")[0] for text, *_ in [*MODULES, *LOSSES]}
+        | {"Embedding", "MultiheadAttention"}))
     for text in PRINTED:
         module = made(lib, text)
         yield case("module", f"printing {text}", {

@@ -10,9 +10,11 @@ import numpy
 
 import errors
 import files
+import layers
 import modules
 import optimizers
 import programs
+import utilities
 
 
 def main():
@@ -23,7 +25,7 @@ def main():
         import foregrad.optim  # noqa: F401
     library.manual_seed(0)
     numpy.random.seed(0)
-    for source in (modules, errors, programs, optimizers):
+    for source in (modules, layers, utilities, errors, programs, optimizers):
         for case in source.cases(library):
             print(json.dumps(case))
     for case in files.cases(library, name, folder):

@@ -63,8 +63,8 @@ def test_convolutions_take_padding_by_name():
     x = fg.randn(2, 3, 7, 7)
     assert nn.Conv2d(3, 4, 3, padding="same", dilation=2)(x).shape == (2, 4, 7, 7)
     assert nn.Conv2d(3, 4, 3, padding="valid")(x).shape == (2, 4, 5, 5)
-    with pytest.raises(NotImplementedError, match="padding_mode='circular' is not here yet"):
-        nn.Conv2d(3, 4, 3, padding_mode="circular")
+    with pytest.raises(ValueError, match="padding_mode must be one of"):
+        nn.Conv2d(3, 4, 3, padding_mode="some")
 
 
 def test_sequences():
@@ -158,8 +158,20 @@ def test_instance_norm_normalises_each_sample():
     out = nn.InstanceNorm2d(3)(x)
     assert out.mean((2, 3)).abs().max() < 1e-5
     assert nn.InstanceNorm2d(3)(x[0]).allclose(out[0], atol=1e-6)
-    with pytest.raises(NotImplementedError, match="track_running_stats is not here yet"):
-        nn.InstanceNorm2d(3, track_running_stats=True)
+    with pytest.raises(ValueError, match="more than 1 spatial element"):
+        nn.InstanceNorm2d(3)(fg.ones(2, 3, 1, 1))
+
+
+def test_instance_norm_with_running_statistics():
+    x, module = fg.randn(2, 3, 4, 4) * 3 + 2, nn.InstanceNorm2d(3, track_running_stats=True)
+    assert module(x).allclose(nn.InstanceNorm2d(3)(x), atol=1e-6)
+    assert module.running_mean.allclose(0.1 * x.mean((0, 2, 3)), atol=1e-6)
+    assert module.running_var.allclose(0.9 + 0.1 * x.var((2, 3)).mean(0), atol=1e-5)
+    module.eval()
+    expected = (x - module.running_mean.view(3, 1, 1)) / (
+        module.running_var.view(3, 1, 1) + 1e-5).sqrt()
+    assert module(x).allclose(expected, atol=1e-5) and module(x[0]).allclose(expected[0], atol=1e-5)
+    assert repr(module.state_dict()["num_batches_tracked"]) == "tensor(0)"
 
 
 def test_weighted_losses_are_means_as_in_pytorch():

@@ -8,7 +8,12 @@ from types import MappingProxyType
 from foregrad import _C
 from foregrad.nn.modules import _global_hooks as everywhere
 from foregrad.nn.modules._backward_hook import BackwardHook, missed_by_regular_hook
-from foregrad.nn.modules._global_hooks import BOTH_KINDS, ForwardHook, register_in
+from foregrad.nn.modules._global_hooks import (
+    BOTH_KINDS,
+    as_forward_hook,
+    register_in,
+    with_options,
+)
 
 Tensor = _C.Tensor
 # Most modules have no hooks: a dictionary of its own comes with the first one.
@@ -56,12 +61,12 @@ class Call:
     def register_forward_pre_hook(self, hook, *, prepend=False, with_kwargs=False):
         """hook(module, args) runs before forward() and may return other arguments."""
         hooks = own_hooks(self, "_forward_pre_hooks")
-        return register_in(hooks, ForwardHook(hook, with_kwargs), prepend)
+        return register_in(hooks, with_options(hook, with_kwargs), prepend)
 
     def register_forward_hook(self, hook, *, prepend=False, with_kwargs=False, always_call=False):
         """hook(module, args, output) runs after forward() and may return another output."""
         hooks = own_hooks(self, "_forward_hooks")
-        return register_in(hooks, ForwardHook(hook, with_kwargs, always_call), prepend)
+        return register_in(hooks, with_options(hook, with_kwargs, always_call), prepend)
 
     def register_full_backward_pre_hook(self, hook, prepend=False):
         """hook(module, grad_output) runs before gradients of the inputs are computed."""
@@ -89,7 +94,8 @@ class _Hooked:
     def __init__(self, module, args, kwargs):
         self.module, self.args, self.kwargs = module, args, kwargs
         self.result, self.called = None, set()
-        self.after = [*everywhere.forward.items(), *module._forward_hooks.items()]
+        self.after = [(key, as_forward_hook(hook)) for key, hook in (
+            *everywhere.forward.items(), *module._forward_hooks.items())]
 
     def run(self):
         try:
@@ -120,7 +126,8 @@ class _Hooked:
         return self.result
 
     def before(self):
-        for hook in (*everywhere.forward_pre.values(), *self.module._forward_pre_hooks.values()):
+        hooks = (*everywhere.forward_pre.values(), *self.module._forward_pre_hooks.values())
+        for hook in map(as_forward_hook, hooks):
             if not hook.with_kwargs:
                 made = hook.call(self.module, self.args)
                 if made is not None:

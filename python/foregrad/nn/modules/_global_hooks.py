@@ -13,6 +13,20 @@ class ForwardHook(NamedTuple):
     with_kwargs: bool = False
     always_call: bool = False
 
+    def __call__(self, *args, **kwargs):
+        return self.call(*args, **kwargs)
+
+
+def with_options(hook, with_kwargs=False, always_call=False):
+    """A hook as dictionaries of hooks hold it: the function itself unless it has options."""
+    plain = not with_kwargs and not always_call
+    return hook if plain else ForwardHook(hook, with_kwargs, always_call)
+
+
+def as_forward_hook(hook):
+    """The hook with its options."""
+    return hook if isinstance(hook, ForwardHook) else ForwardHook(hook)
+
 
 buffer_registration = OrderedDict()
 module_registration = OrderedDict()
@@ -63,12 +77,12 @@ def register_module_parameter_registration_hook(hook):
 
 def register_module_forward_pre_hook(hook):
     """hook(module, args) runs before every forward() of any module."""
-    return register_in(forward_pre, ForwardHook(hook))
+    return register_in(forward_pre, hook)
 
 
 def register_module_forward_hook(hook, *, with_kwargs=False, always_call=False):
     """hook(module, args, output) runs after every forward() of any module."""
-    return register_in(forward, ForwardHook(hook, with_kwargs, always_call))
+    return register_in(forward, with_options(hook, with_kwargs, always_call))
 
 
 def register_module_full_backward_pre_hook(hook):

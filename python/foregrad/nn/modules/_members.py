@@ -216,11 +216,11 @@ class Members:
         for _, module in self.named_children():
             yield module
 
-    def _named_members(self, members, prefix="", recurse=True, remove_duplicate=True):
+    def _named_members(self, get_members_fn, prefix="", recurse=True, remove_duplicate=True):
         modules = self.named_modules(prefix=prefix, remove_duplicate=remove_duplicate)
         seen = set()
         for path, module in modules if recurse else [(prefix, self)]:
-            for name, value in members(module):
+            for name, value in get_members_fn(module):
                 if value is None or value in seen:
                     continue
                 if remove_duplicate:

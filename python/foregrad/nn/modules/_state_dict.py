@@ -1,6 +1,5 @@
 """state_dict() and load_state_dict() of modules."""
 
-import functools
 import weakref
 from collections import OrderedDict, namedtuple
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ Tensor = _C.Tensor
 EXTRA = "_extra_state"
 
 
-class IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
+class _IncompatibleKeys(namedtuple("IncompatibleKeys", ["missing_keys", "unexpected_keys"])):
     """Keys that load_state_dict() found on one side only."""
 
     __slots__ = ()
@@ -103,7 +102,7 @@ class StateDict:
         return self._register_load_state_dict_pre_hook(hook, with_module=True)
 
     def _register_load_state_dict_pre_hook(self, hook, with_module=False):
-        hook = functools.partial(_call_with, hook, weakref.ref(self)) if with_module else hook
+        hook = _WithModule(hook, self) if with_module else hook
         return register_in(own_hooks(self, "_load_state_dict_pre_hooks"), hook)
 
     def register_load_state_dict_post_hook(self, hook):
@@ -126,7 +125,7 @@ class StateDict:
         if errors:
             raise RuntimeError("Error(s) in loading state_dict for {}:\n\t{}".format(
                 type(self).__name__, "\n\t".join(errors)))
-        return IncompatibleKeys(missing, unexpected)
+        return _IncompatibleKeys(missing, unexpected)
 
     def _load_tree(self, state_dict, prefix, metadata, assign, found):
         local = dict(metadata.get(prefix[:-1], {}))
@@ -139,7 +138,7 @@ class StateDict:
                 part = {key: value for key, value in state_dict.items() if key.startswith(path)}
                 child._load_tree(part, path, metadata, assign, found)
         for hook in self._load_state_dict_post_hooks.values():
-            if hook(self, IncompatibleKeys(*found[:2])) is not None:
+            if hook(self, _IncompatibleKeys(*found[:2])) is not None:
                 raise AssertionError(
                     "Hooks registered with ``register_load_state_dict_post_hook`` are not expected "
                     "to return new values, if incompatible_keys need to be modified, it should be "
@@ -207,5 +206,17 @@ class StateDict:
             unexpected.append(key)
 
 
-def _call_with(hook, module, *args):
-    return hook(module(), *args)
+class _WithModule:
+    """A hook of loading that also gets its module, which it does not keep."""
+
+    def __init__(self, hook, module):
+        self.hook, self.module = hook, weakref.ref(module)
+
+    def __call__(self, *args):
+        return self.hook(self.module(), *args)
+
+    def __getstate__(self):
+        return {"hook": self.hook, "module": self.module()}
+
+    def __setstate__(self, state):
+        self.__init__(state["hook"], state["module"])

@@ -1,9 +1,10 @@
-"""BatchNorm1d, BatchNorm2d and BatchNorm3d."""
+"""Batch normalisation, also for several processes."""
 
 from __future__ import annotations
 
 from foregrad import _C
 from foregrad import _types as types
+from foregrad.autograd._modes import no_grad
 from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.linear import made_parameter
@@ -15,18 +16,19 @@ if TYPE_CHECKING:
     from foregrad import device as _device
     from foregrad import dtype as _dtype
     from foregrad.nn.parameter import Parameter
+    from typing import Any
 
     _Device = str | _device | None
 
-__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d"]
+__all__ = ["BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "SyncBatchNorm"]
 
 
-class _BatchNorm(Module):
-    """Normalises channels over the batch in training, with running statistics otherwise."""
+class _NormBase(Module):
+    """Scale, shift and running statistics of channels."""
 
     num_features: int
     eps: float
-    momentum: float
+    momentum: float | None
     affine: bool
     track_running_stats: bool
     weight: Parameter
@@ -38,7 +40,7 @@ class _BatchNorm(Module):
     _version = 2
     _ranks = ()
 
-    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float = 0.1,
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1,
                  affine: bool = True, track_running_stats: bool = True, device: _Device = None,
                  dtype: _dtype | None = None, *, bias: bool = True) -> None:
         super().__init__()
@@ -75,25 +77,6 @@ class _BatchNorm(Module):
             expected = " or ".join(f"{rank}D" for rank in self._ranks)
             raise ValueError(f"expected {expected} input (got {input.dim()}D input)")
 
-    def _average_factor(self):
-        """The weight of this batch in the average; without a momentum all batches count alike."""
-        if not (self.training and self.track_running_stats):
-            return 0.0 if self.momentum is None else self.momentum
-        if self.num_batches_tracked is not None:
-            self.num_batches_tracked.add_(1)
-        if self.momentum is None:
-            return 1.0 / self.num_batches_tracked.item()
-        return self.momentum
-
-    def forward(self, input: Tensor) -> Tensor:
-        self._check_input_dim(input)
-        factor = self._average_factor()
-        of_batch = self.training or (self.running_mean is None and self.running_var is None)
-        tracked = not self.training or self.track_running_stats
-        return F.batch_norm(input, self.running_mean if tracked else None,
-                            self.running_var if tracked else None, self.weight, self.bias,
-                            of_batch, factor, self.eps)
-
     def extra_repr(self):
         return (f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
                 f"affine={self.affine}, bias={self.bias is not None}, "
@@ -108,6 +91,33 @@ class _BatchNorm(Module):
             state_dict[key] = self.num_batches_tracked
         super()._load_from_state_dict(state_dict, prefix, local_metadata, strict, missing_keys,
                                       unexpected_keys, error_msgs)
+
+
+class _BatchNorm(_NormBase):
+    """Normalises channels over the batch in training, with running statistics otherwise."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check_input_dim(input)
+        counted = self.training and self.track_running_stats
+        if counted and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
+        if counted and self.momentum is None and self.running_mean is not None:
+            return self._averaged(input)
+        of_batch = self.training or (self.running_mean is None and self.running_var is None)
+        tracked = not self.training or self.track_running_stats
+        return F.batch_norm(input, self.running_mean if tracked else None,
+                            self.running_var if tracked else None, self.weight, self.bias,
+                            of_batch, 0.0 if self.momentum is None else self.momentum, self.eps)
+
+    def _averaged(self, input):
+        """Training without a momentum: all batches count alike in the statistics."""
+        mean, var = self.running_mean.clone(), self.running_var.clone()
+        out = F.batch_norm(input, mean, var, self.weight, self.bias, True, 1.0, self.eps)
+        with no_grad():
+            part = 1.0 / self.num_batches_tracked.to(mean.dtype)
+            for kept, of_batch in ((self.running_mean, mean), (self.running_var, var)):
+                kept.copy_(kept * (1 - part) + of_batch * part)
+        return out
 
 
 class BatchNorm1d(_BatchNorm):
@@ -126,3 +136,41 @@ class BatchNorm3d(_BatchNorm):
     """Batch normalisation of (N, C, D, H, W)."""
 
     _ranks = (5,)
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalisation over the batches of all processes; here there is one process."""
+
+    process_group: Any
+
+    def __init__(self, num_features: int, eps: float = 1e-05, momentum: float | None = 0.1,
+                 affine: bool = True, track_running_stats: bool = True, process_group: Any = None,
+                 device: _Device = None, dtype: _dtype | None = None, *,
+                 bias: bool = True) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype,
+                         bias=bias)
+        if process_group is not None:
+            raise NotImplementedError(
+                f"SyncBatchNorm: process_group is a {type(process_group).__name__}; groups of "
+                "processes are not here, expected None: the one process of the program")
+        self.process_group = None
+
+    def _check_input_dim(self, input):
+        if input.dim() < 2:
+            raise ValueError(f"expected at least 2D input (got {input.dim()}D input)")
+        if input.size(1) == 0:
+            raise ValueError("SyncBatchNorm number of input channels should be non-zero")
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """The module with a SyncBatchNorm in the place of every BatchNorm; values are shared."""
+        made = module
+        if isinstance(module, _BatchNorm):
+            made = SyncBatchNorm(module.num_features, module.eps, module.momentum, module.affine,
+                                 module.track_running_stats, process_group)
+            made._parameters.update(module._parameters)
+            made._buffers.update(module._buffers)
+            made.training = module.training
+        for name, child in module.named_children():
+            made.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return made

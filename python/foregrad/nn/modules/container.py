@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import warnings
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
@@ -12,10 +13,10 @@ TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from collections.abc import ItemsView, Iterator, KeysView, ValuesView
     from foregrad import Tensor
-    from typing import overload
+    from typing import Any, overload
     from typing_extensions import Self
 
-__all__ = ["ModuleDict", "ModuleList", "Sequential"]
+__all__ = ["Container", "ModuleDict", "ModuleList", "Sequential"]
 
 
 def _numbered(modules):
@@ -79,6 +80,17 @@ class _Ordered(Module):
         return module
 
 
+class Container(Module):
+    """A module with children by name; Module itself is as good."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__()
+        warnings.warn("`nn.Container` is deprecated; derive from `nn.Module`, which can all of it",
+                      FutureWarning, stacklevel=2)
+        for name, module in kwargs.items():
+            self.add_module(name, module)
+
+
 class Sequential(_Ordered):
     """Calls one module after the other."""
 
@@ -105,6 +117,10 @@ class Sequential(_Ordered):
         if isinstance(idx, slice):
             return type(self)(OrderedDict(list(self._modules.items())[idx]))
         return self._modules[self._key(idx)]
+
+    def extend(self, sequential: Iterable[Module]) -> Self:
+        """Adds modules at the end."""
+        return super().extend(sequential)
 
     def insert(self, index: int, module: Module) -> Self:
         """Adds a module before a place."""

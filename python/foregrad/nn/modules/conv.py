@@ -8,6 +8,7 @@ from foregrad.nn import functional as F
 from foregrad.nn import init
 from foregrad.nn.modules.linear import made_parameter
 from foregrad.nn.modules.module import Module
+from foregrad.nn.modules.utils import _reverse_repeat_tuple
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ __all__ = ["Conv1d", "Conv2d", "Conv3d", "ConvTranspose1d", "ConvTranspose2d", "
 _PADDING_MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _Conv(Module):
+class _ConvNd(Module):
     """The base of all convolutions; `_rank` is the number of spatial dimensions."""
 
     _rank = 0
@@ -43,6 +44,7 @@ class _Conv(Module):
         self.transposed, self.groups = self._transposed, groups
         self.padding_mode = padding_mode
         self._check_padding()
+        self._reversed_padding_repeated_twice = self._border()
         channels = ((in_channels, out_channels // groups) if self._transposed
                     else (out_channels, in_channels // groups))
         self.weight = made_parameter((*channels, *self.kernel_size), device, dtype)
@@ -61,6 +63,18 @@ class _Conv(Module):
                              "{'same', 'valid'}")
         if self.padding == "same" and any(step != 1 for step in self.stride):
             raise ValueError("padding='same' is not supported for strided convolutions")
+
+    def _border(self):
+        """The padding as F.pad takes it: from the last dimension on, both sides."""
+        if not isinstance(self.padding, str):
+            return _reverse_repeat_tuple(self.padding, 2)
+        border = [0, 0] * self._rank
+        if self.padding == "same":
+            for i, (step, size) in enumerate(zip(reversed(self.dilation),
+                                                 reversed(self.kernel_size))):
+                whole = step * (size - 1)
+                border[2 * i:2 * i + 2] = whole // 2, whole - whole // 2
+        return border
 
     def reset_parameters(self) -> None:
         """Draws weight and bias anew: uniform, within 1 / sqrt(inputs of an output)."""
@@ -99,12 +113,9 @@ def _check(in_channels, out_channels, groups, padding_mode):
     if padding_mode not in _PADDING_MODES:
         raise ValueError(f"padding_mode must be one of {_PADDING_MODES}, but got "
                          f"padding_mode='{padding_mode}'")
-    if padding_mode != "zeros":
-        raise NotImplementedError(f"padding_mode='{padding_mode}' is not here yet; pad the input "
-                                  "and convolve without padding")
 
 
-class _Forward(_Conv):
+class _Forward(_ConvNd):
     in_channels: int
     out_channels: int
     kernel_size: _Sizes
@@ -124,9 +135,16 @@ class _Forward(_Conv):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation, 0,
                          groups, bias, padding_mode, device, dtype)
 
+    def _conv_forward(self, input, weight, bias):
+        padding = self.padding
+        if self.padding_mode != "zeros":
+            input = F.pad(input, self._reversed_padding_repeated_twice, mode=self.padding_mode)
+            padding = (0,) * self._rank
+        return type(self)._function(input, weight, bias, self.stride, padding, self.dilation,
+                                    self.groups)
+
     def forward(self, input: Tensor) -> Tensor:
-        return type(self)._function(input, self.weight, self.bias, self.stride, self.padding,
-                                    self.dilation, self.groups)
+        return self._conv_forward(input, self.weight, self.bias)
 
 
 class Conv1d(_Forward):
@@ -147,7 +165,7 @@ class Conv3d(_Forward):
     _rank, _function = 3, staticmethod(F.conv3d)
 
 
-class _Transposed(_Conv):
+class _ConvTransposeNd(_ConvNd):
     in_channels: int
     out_channels: int
     kernel_size: _Sizes
@@ -172,24 +190,49 @@ class _Transposed(_Conv):
         super().__init__(in_channels, out_channels, kernel_size, stride, padding, dilation,
                          output_padding, groups, bias, padding_mode, device, dtype)
 
-    def forward(self, input: Tensor) -> Tensor:
+    def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
+        more = self._output_padding(input, output_size, self.stride, self.padding,
+                                    self.kernel_size, self._rank, self.dilation)
         return type(self)._function(input, self.weight, self.bias, self.stride, self.padding,
-                                    self.output_padding, self.groups, self.dilation)
+                                    more, self.groups, self.dilation)
+
+    def _output_padding(self, input, output_size, stride, padding, kernel_size,
+                        num_spatial_dims, dilation=None):
+        """The rows and columns to add so that the output has the wanted size."""
+        if output_size is None:
+            return self.output_padding
+        rank, wanted = num_spatial_dims, list(output_size)
+        batched = input.dim() == rank + 2
+        outer = input.dim() - rank
+        if len(wanted) == outer + rank:
+            wanted = wanted[outer:]
+        if len(wanted) != rank:
+            raise ValueError(
+                f"ConvTranspose{rank}D: for {input.dim()}D input, output_size must have {rank} or "
+                f"{rank + (2 if batched else 1)} elements (got {len(output_size)})")
+        least = [(input.size(outer + i) - 1) * stride[i] - 2 * padding[i]
+                 + (1 if dilation is None else dilation[i]) * (kernel_size[i] - 1) + 1
+                 for i in range(rank)]
+        most = [low + stride[i] - 1 for i, low in enumerate(least)]
+        if any(not low <= size <= high for low, size, high in zip(least, wanted, most)):
+            raise ValueError(f"requested an output size of {wanted}, but valid sizes range from "
+                             f"{least} to {most} (for an input of {input.size()[2:]})")
+        return [size - low for size, low in zip(wanted, least)]
 
 
-class ConvTranspose1d(_Transposed):
+class ConvTranspose1d(_ConvTransposeNd):
     """The gradient of Conv1d with respect to its input, as a module."""
 
     _rank, _function = 1, staticmethod(F.conv_transpose1d)
 
 
-class ConvTranspose2d(_Transposed):
+class ConvTranspose2d(_ConvTransposeNd):
     """The gradient of Conv2d with respect to its input, as a module."""
 
     _rank, _function = 2, staticmethod(F.conv_transpose2d)
 
 
-class ConvTranspose3d(_Transposed):
+class ConvTranspose3d(_ConvTransposeNd):
     """The gradient of Conv3d with respect to its input, as a module."""
 
     _rank, _function = 3, staticmethod(F.conv_transpose3d)

@@ -37,9 +37,16 @@ class Unflatten(Module):
 
     def __init__(self, dim: int, unflattened_size: Sequence[int]) -> None:
         super().__init__()
-        if not isinstance(dim, int):
-            raise TypeError(f"Unflatten: dim is a {type(dim).__name__}; names of dimensions are "
-                            "not here, expected an int")
+        if isinstance(dim, str):
+            raise TypeError(f"Unflatten: dim is {dim!r}; names of dimensions are not here, "
+                            "expected an int")
+        if not isinstance(unflattened_size, (tuple, list)):
+            raise TypeError("unflattened_size must be a tuple of ints, but found type "
+                            f"{type(unflattened_size).__name__}")
+        for i, size in enumerate(unflattened_size):
+            if not isinstance(size, int):
+                raise TypeError("unflattened_size must be tuple of ints, but found element of "
+                                f"type {type(size).__name__} at pos {i}")
         self.dim, self.unflattened_size = dim, unflattened_size
 
     def forward(self, input: Tensor) -> Tensor:

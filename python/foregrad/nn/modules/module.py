@@ -30,6 +30,7 @@ Tensor = _C.Tensor
 class Module(Call, StateDict, Members):
     """The base of all modules: parameters, buffers and modules that are attributes belong to it."""
 
+    dump_patches = False
     call_super_init = False
     # A captured function that calls modules reads these too.
     _read_when_captured = (everywhere.forward, everywhere.forward_pre, everywhere.backward,
@@ -143,6 +144,17 @@ class Module(Call, StateDict, Members):
         """Converts floating parameters and buffers to bfloat16."""
         return self._to_dtype(types.bfloat16)
 
+    def to_empty(self, *, device, recurse=True):
+        """Gives parameters and buffers memory on a device, without values."""
+        return self._apply(lambda t: _C._functions.empty_like(t, device=device), recurse=recurse)
+
+    def share_memory(self):
+        """Moves parameters and buffers to memory that other processes see."""
+        return self._apply(lambda t: t.share_memory_())
+
+    def _replicate_for_data_parallel(self):
+        raise RuntimeError("replicas of modules need several devices; only the cpu exists here")
+
     def cpu(self):
         """The module itself: it is there already."""
         return self
@@ -150,6 +162,18 @@ class Module(Call, StateDict, Members):
     def cuda(self, device=None):
         """Only the cpu exists here."""
         raise RuntimeError("cuda: only the cpu exists here")
+
+    def xpu(self, device=None):
+        """Only the cpu exists here."""
+        raise RuntimeError("xpu: only the cpu exists here")
+
+    def ipu(self, device=None):
+        """Only the cpu exists here."""
+        raise RuntimeError("ipu: only the cpu exists here")
+
+    def mtia(self, device=None):
+        """Only the cpu exists here."""
+        raise RuntimeError("mtia: only the cpu exists here")
 
     # ---- printing
 

@@ -1,4 +1,4 @@
-"""LayerNorm, RMSNorm and GroupNorm."""
+"""LayerNorm, RMSNorm, GroupNorm, and normalisation over neighbouring channels."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     _Device = str | _device | None
     _Sizes = int | Sequence[int]
 
-__all__ = ["GroupNorm", "LayerNorm", "RMSNorm"]
+__all__ = ["CrossMapLRN2d", "GroupNorm", "LayerNorm", "LocalResponseNorm", "RMSNorm"]
 
 
 def _as_shape(sizes):
@@ -129,3 +129,52 @@ def _reset(module):
         init.ones_(module.weight)
     if module.bias is not None:
         init.zeros_(module.bias)
+
+
+class LocalResponseNorm(Module):
+    """Divides each channel by a power of the mean square of its neighbours."""
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75,
+                 k: float = 1.0) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"
+
+
+class CrossMapLRN2d(Module):
+    """The older form of LocalResponseNorm, for images: as many neighbours on both sides."""
+
+    size: int
+    alpha: float
+    beta: float
+    k: float
+
+    def __init__(self, size: int, alpha: float = 0.0001, beta: float = 0.75, k: float = 1) -> None:
+        super().__init__()
+        self.size, self.alpha, self.beta, self.k = size, alpha, beta, k
+
+    def forward(self, input: Tensor) -> Tensor:
+        if input.dim() != 4:
+            raise ValueError(f"CrossMapLRN2d: Expected input to be 4D, got {input.dim()}D instead.")
+        reach, squares = (self.size - 1) // 2, input * input
+        padded = F.pad(squares, (0, 0, 0, 0, reach, reach))
+        around = padded.unfold(1, 2 * reach + 1, 1).sum(-1)
+        # The running sum of PyTorch never lets go of the first channel, so neither does this one.
+        if input.size(1) > reach + 1:
+            further = F.pad(squares[:, :1].expand(-1, input.size(1) - reach - 1, -1, -1),
+                            (0, 0, 0, 0, reach + 1, 0))
+            around = around + further
+        return input * (self.k + self.alpha / self.size * around) ** -self.beta
+
+    def extra_repr(self):
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

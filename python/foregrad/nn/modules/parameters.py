@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 
 from foregrad import _C
@@ -102,6 +103,12 @@ class ParameterList(_Parameters):
         return self
 
 
+def _check_key(key):
+    if not isinstance(key, str):
+        raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a "
+                        f"string (type is '{type(key).__name__}').")
+
+
 class ParameterDict(_Parameters):
     """A dictionary of parameters; tensors become parameters."""
 
@@ -117,14 +124,11 @@ class ParameterDict(_Parameters):
         return self.items()
 
     def __getitem__(self, key: str) -> Any:
-        if key not in self._keys:
-            raise KeyError(key)
+        _check_key(key)
         return getattr(self, key)
 
     def __setitem__(self, key: str, value: Any) -> None:
-        if not isinstance(key, str):
-            raise TypeError("Index given to ParameterDict cannot be used as a key as it is not a "
-                            f"string (type is '{type(key).__name__}').")
+        _check_key(key)
         self._keys[key] = None
         setattr(self, key, _as_parameter(value))
 
@@ -140,6 +144,51 @@ class ParameterDict(_Parameters):
 
     def __contains__(self, key: str) -> bool:
         return key in self._keys
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(list(self._keys))
+
+    def __or__(self, other: ParameterDict) -> ParameterDict:
+        made = self.copy()
+        made.update(other)
+        return made
+
+    def __ror__(self, other: ParameterDict) -> ParameterDict:
+        made = other.copy()
+        made.update(self)
+        return made
+
+    def __ior__(self, other: ParameterDict) -> Self:
+        self.update(other)
+        return self
+
+    def copy(self) -> ParameterDict:
+        """Another dictionary of the same parameters."""
+        return ParameterDict(OrderedDict(self.items()))
+
+    @classmethod
+    def fromkeys(cls, keys: Iterable[str], default: Any = None) -> ParameterDict:
+        """A dictionary with one value for all names."""
+        return cls({key: default for key in keys})
+
+    def setdefault(self, key: str, default: Any = None) -> Any:
+        """A parameter; the default is added where there is none."""
+        if key not in self:
+            self[key] = default
+        return self[key]
+
+    def clear(self) -> None:
+        """Removes all parameters."""
+        for key in list(self._keys):
+            del self[key]
+
+    def popitem(self) -> tuple[str, Any]:
+        """Removes the last parameter and returns it with its name."""
+        key, _ = self._keys.popitem()
+        self._keys[key] = None
+        value = self[key]
+        del self[key]
+        return key, value
 
     def keys(self) -> KeysView[str]:
         """The names."""
@@ -164,8 +213,26 @@ class ParameterDict(_Parameters):
         return value
 
     def update(self, parameters: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
-        """Adds parameters from a dictionary or from pairs."""
-        pairs = (parameters.items() if isinstance(parameters, (Mapping, ParameterDict))
-                 else parameters)
+        """Adds parameters from a dictionary, sorted by name if it is a plain one, or from pairs."""
+        if not isinstance(parameters, (Iterable, ParameterDict)):
+            raise TypeError("ParameterDict.update should be called with an iterable of key/value "
+                            f"pairs, but got {type(parameters).__name__}")
+        if isinstance(parameters, (OrderedDict, ParameterDict)):
+            pairs = list(parameters.items())
+        elif isinstance(parameters, Mapping):
+            pairs = sorted(parameters.items())
+        else:
+            pairs = [_checked_pair(i, pair) for i, pair in enumerate(parameters)]
         for key, value in pairs:
             self[key] = value
+
+
+def _checked_pair(i, pair):
+    if not isinstance(pair, Iterable):
+        raise TypeError(f"ParameterDict update sequence element #{i} should be Iterable; is "
+                        f"{type(pair).__name__}")
+    pair = tuple(pair)
+    if len(pair) != 2:
+        raise ValueError(f"ParameterDict update sequence element #{i} has length {len(pair)}; 2 is "
+                         "required")
+    return pair

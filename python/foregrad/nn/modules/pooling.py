@@ -1,9 +1,20 @@
-"""Pooling."""
+"""Pooling: the largest elements and the means of windows."""
 
 from __future__ import annotations
 
 from foregrad.nn import functional as F
+from foregrad.nn.modules._more_pooling import (  # noqa: F401
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from foregrad.nn.modules.module import Module
+from foregrad.nn.modules.utils import _single
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
@@ -12,20 +23,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     _Sizes = int | Sequence[int]
+    _Wanted = int | None | tuple[int | None, ...]
 
-__all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveMaxPool1d", "AdaptiveMaxPool2d",
-           "AvgPool1d", "AvgPool2d", "MaxPool1d", "MaxPool2d"]
+__all__ = ["AdaptiveAvgPool1d", "AdaptiveAvgPool2d", "AdaptiveAvgPool3d", "AdaptiveMaxPool1d",
+           "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "AvgPool1d", "AvgPool2d", "AvgPool3d",
+           "FractionalMaxPool2d", "FractionalMaxPool3d", "LPPool1d", "LPPool2d", "LPPool3d",
+           "MaxPool1d", "MaxPool2d", "MaxPool3d", "MaxUnpool1d", "MaxUnpool2d", "MaxUnpool3d"]
 
 
-class _MaxPool(Module):
+class _MaxPoolNd(Module):
     kernel_size: _Sizes
     stride: _Sizes
     padding: _Sizes
     dilation: _Sizes
     return_indices: bool
     ceil_mode: bool
-
-    _function = None
 
     def __init__(self, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0,
                  dilation: _Sizes = 1, return_indices: bool = False,
@@ -36,34 +48,42 @@ class _MaxPool(Module):
         self.padding, self.dilation = padding, dilation
         self.return_indices, self.ceil_mode = return_indices, ceil_mode
 
-    def forward(self, input: Tensor) -> Any:
-        return type(self)._function(input, self.kernel_size, self.stride, self.padding,
-                                    self.dilation, ceil_mode=self.ceil_mode,
-                                    return_indices=self.return_indices)
+    def _pooled(self, function, input):
+        return function(input, self.kernel_size, self.stride, self.padding, self.dilation,
+                        ceil_mode=self.ceil_mode, return_indices=self.return_indices)
 
     def extra_repr(self):
         return (f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
                 f"dilation={self.dilation}, ceil_mode={self.ceil_mode}")
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest element of each window of (N, C, L)."""
 
-    _function = staticmethod(F.max_pool1d)
+    def forward(self, input: Tensor) -> Any:
+        return self._pooled(F.max_pool1d, input)
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest element of each window of (N, C, H, W)."""
 
-    _function = staticmethod(F.max_pool2d)
+    def forward(self, input: Tensor) -> Any:
+        return self._pooled(F.max_pool2d, input)
 
 
-class _AvgPool(Module):
+class MaxPool3d(_MaxPoolNd):
+    """The largest element of each window of (N, C, D, H, W)."""
+
+    def forward(self, input: Tensor) -> Any:
+        return self._pooled(F.max_pool3d, input)
+
+
+class _AvgPoolNd(Module):
     def extra_repr(self):
         return f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}"
 
 
-class AvgPool1d(_AvgPool):
+class AvgPool1d(_AvgPoolNd):
     """The mean of each window of (N, C, L)."""
 
     kernel_size: _Sizes
@@ -75,9 +95,9 @@ class AvgPool1d(_AvgPool):
     def __init__(self, kernel_size: _Sizes, stride: _Sizes | None = None, padding: _Sizes = 0,
                  ceil_mode: bool = False, count_include_pad: bool = True) -> None:
         super().__init__()
-        self.kernel_size, self.stride, self.padding = (
-            value if isinstance(value, tuple) else (value,)
-            for value in (kernel_size, stride if stride is not None else kernel_size, padding))
+        self.kernel_size = _single(kernel_size)
+        self.stride = _single(stride if stride is not None else kernel_size)
+        self.padding = _single(padding)
         self.ceil_mode, self.count_include_pad = ceil_mode, count_include_pad
 
     def forward(self, input: Tensor) -> Tensor:
@@ -85,9 +105,7 @@ class AvgPool1d(_AvgPool):
                             self.count_include_pad)
 
 
-class AvgPool2d(_AvgPool):
-    """The mean of each window of (N, C, H, W)."""
-
+class _AvgPoolWithDivisor(_AvgPoolNd):
     kernel_size: _Sizes
     stride: _Sizes
     padding: _Sizes
@@ -104,59 +122,90 @@ class AvgPool2d(_AvgPool):
         self.padding, self.ceil_mode = padding, ceil_mode
         self.count_include_pad, self.divisor_override = count_include_pad, divisor_override
 
+    def _pooled(self, function, input):
+        return function(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
+                        self.count_include_pad, self.divisor_override)
+
+
+class AvgPool2d(_AvgPoolWithDivisor):
+    """The mean of each window of (N, C, H, W)."""
+
     def forward(self, input: Tensor) -> Tensor:
-        return F.avg_pool2d(input, self.kernel_size, self.stride, self.padding, self.ceil_mode,
-                            self.count_include_pad, self.divisor_override)
+        return self._pooled(F.avg_pool2d, input)
 
 
-class _AdaptiveAvgPool(Module):
-    output_size: int | None | tuple[int | None, ...]
+class AvgPool3d(_AvgPoolWithDivisor):
+    """The mean of each window of (N, C, D, H, W)."""
 
-    _function = None
+    def forward(self, input: Tensor) -> Tensor:
+        return self._pooled(F.avg_pool3d, input)
 
-    def __init__(self, output_size: int | None | tuple[int | None, ...]) -> None:
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        for name, value in (("padding", 0), ("ceil_mode", False), ("count_include_pad", True)):
+            self.__dict__.setdefault(name, value)  # objects of older versions
+
+
+class _AdaptiveAvgPoolNd(Module):
+    output_size: _Wanted
+
+    def __init__(self, output_size: _Wanted) -> None:
         super().__init__()
         self.output_size = output_size
-
-    def forward(self, input: Tensor) -> Tensor:
-        return type(self)._function(input, self.output_size)
 
     def extra_repr(self):
         return f"output_size={self.output_size}"
 
 
-class AdaptiveAvgPool1d(_AdaptiveAvgPool):
+class AdaptiveAvgPool1d(_AdaptiveAvgPoolNd):
     """The mean of windows that give the wanted size."""
 
-    _function = staticmethod(F.adaptive_avg_pool1d)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool1d(input, self.output_size)
 
 
-class AdaptiveAvgPool2d(_AdaptiveAvgPool):
+class AdaptiveAvgPool2d(_AdaptiveAvgPoolNd):
     """The mean of windows that give the wanted sizes; a size may be None: as it is."""
 
-    _function = staticmethod(F.adaptive_avg_pool2d)
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool2d(input, self.output_size)
 
 
-class _AdaptiveMaxPool(_AdaptiveAvgPool):
-    output_size: int | None | tuple[int | None, ...]
+class AdaptiveAvgPool3d(_AdaptiveAvgPoolNd):
+    """The mean of windows that give the wanted sizes; a size may be None: as it is."""
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.adaptive_avg_pool3d(input, self.output_size)
+
+
+class _AdaptiveMaxPoolNd(Module):
+    output_size: _Wanted
     return_indices: bool
 
-    def __init__(self, output_size: int | None | tuple[int | None, ...],
-                 return_indices: bool = False) -> None:
-        super().__init__(output_size)
-        self.return_indices = return_indices
+    def __init__(self, output_size: _Wanted, return_indices: bool = False) -> None:
+        super().__init__()
+        self.output_size, self.return_indices = output_size, return_indices
 
-    def forward(self, input: Tensor) -> Any:
-        return type(self)._function(input, self.output_size, self.return_indices)
+    def extra_repr(self):
+        return f"output_size={self.output_size}"
 
 
-class AdaptiveMaxPool1d(_AdaptiveMaxPool):
+class AdaptiveMaxPool1d(_AdaptiveMaxPoolNd):
     """The largest element of windows that give the wanted size."""
 
-    _function = staticmethod(F.adaptive_max_pool1d)
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool1d(input, self.output_size, self.return_indices)
 
 
-class AdaptiveMaxPool2d(_AdaptiveMaxPool):
+class AdaptiveMaxPool2d(_AdaptiveMaxPoolNd):
     """The largest element of windows that give the wanted sizes; a size may be None: as it is."""
 
-    _function = staticmethod(F.adaptive_max_pool2d)
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool2d(input, self.output_size, self.return_indices)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMaxPoolNd):
+    """The largest element of windows that give the wanted sizes; a size may be None: as it is."""
+
+    def forward(self, input: Tensor) -> Any:
+        return F.adaptive_max_pool3d(input, self.output_size, self.return_indices)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 from foregrad import _C
 from foregrad.autograd._modes import no_grad
 
@@ -12,7 +14,8 @@ if TYPE_CHECKING:
 
     _Tensors = Tensor | Iterable[Tensor]
 
-__all__ = ["clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_", "get_total_norm"]
+__all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_",
+           "clip_grads_with_norm_", "get_total_norm"]
 
 Tensor = _C.Tensor
 
@@ -64,3 +67,11 @@ def clip_grad_value_(parameters: _Tensors, clip_value: float, foreach: bool | No
     for parameter in _listed(parameters):
         if parameter.grad is not None:
             parameter.grad.clamp_(-float(clip_value), float(clip_value))
+
+
+def clip_grad_norm(parameters: _Tensors, max_norm: float, norm_type: float = 2.0,
+                   error_if_nonfinite: bool = False, foreach: bool | None = None) -> Tensor:
+    """The name of old programs for clip_grad_norm_."""
+    warnings.warn("`foregrad.nn.utils.clip_grad_norm` is now deprecated in favor of "
+                  "`foregrad.nn.utils.clip_grad_norm_`.", FutureWarning, stacklevel=2)
+    return clip_grad_norm_(parameters, max_norm, norm_type, error_if_nonfinite, foreach)
