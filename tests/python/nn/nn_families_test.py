@@ -68,7 +68,7 @@ REFUSED = {
     "nn.InstanceNorm1d(4, affine=True)(fg.ones(2, 3, 4))":
         (ValueError, "dim=1 to match num_features"),
     "nn.LinearCrossEntropyOptions(acc_policy='x')": (ValueError, "invalid acc_policy"),
-    "nn.parallel.DistributedDataParallel(nn.ReLU())": (RuntimeError, "groups of processes"),
+    "nn.parallel.DistributedDataParallel(nn.ReLU())": (RuntimeError, "several processes"),
     "nn.factory_kwargs({'some': 1})": (TypeError, "unexpected kwargs"),
     "nn.AdaptiveLogSoftmaxWithLoss(4, 5, [2])(fg.ones(2, 4), fg.tensor([0, 7]))":
         (RuntimeError, r"Target values should be in \[0, 4\]"),

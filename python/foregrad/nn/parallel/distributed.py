@@ -1,8 +1,6 @@
-"""DistributedDataParallel, which needs processes that know each other."""
+"""DistributedDataParallel, which is not here yet."""
 
 from __future__ import annotations
-
-from foregrad.nn.modules.module import Module
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
@@ -11,9 +9,9 @@ if TYPE_CHECKING:
 __all__ = ["DistributedDataParallel"]
 
 
-class DistributedDataParallel(Module):
-    """Refuses: there are no groups of processes in Python yet."""
+class DistributedDataParallel:
+    """A module that several processes train together."""
 
-    def __init__(self, module: Module, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(f"DistributedDataParallel({type(module).__name__}): groups of "
-                           "processes are not here; use the module itself, in one process")
+    def __init__(self, module: Any, *args: Any, **options: Any) -> None:
+        raise NotImplementedError("nn.parallel.DistributedDataParallel: training in several "
+                                  "processes is not here yet; train the module itself")
