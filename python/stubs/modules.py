@@ -6,6 +6,7 @@ without annotations is refused, so that no stub lags behind its source.
 """
 
 import ast
+import enum
 import importlib
 import inspect
 
@@ -128,6 +129,8 @@ class ModuleStub:
         owner = getattr(self.module, node.name)
         body = [each for each in node.body if isinstance(each, ast.AnnAssign)]
         body = [ast.AnnAssign(each.target, each.annotation, None, 1) for each in body]
+        if issubclass(owner, enum.Enum):
+            body += [each for each in node.body if isinstance(each, ast.Assign)]  # its members
         typed = [each for block in node.body if _is_typed(block) for each in block.body]
         body += typed  # overloads, which the source needs for no call
         overloaded = {each.name for each in typed}
