@@ -434,15 +434,16 @@ def __deepcopy__(self, memo):
                            "deepcopy protocol at the moment.")
     if id(self) in memo:
         return memo[id(self)]
-    memory = ("foregrad storage", _C._storage_ptr(self))
-    if memory not in memo:
-        memo[memory] = _C._whole_storage(self).clone()
-    data = _C._same_layout(memo[memory], self)
+    from copy import deepcopy  # already loaded by the caller
+
+    from foregrad.storage import storage_of, tensor_over
+
+    data = tensor_over(deepcopy(storage_of(self), memo), self.dtype, self.storage_offset(),
+                       self.shape, self.stride())
     result = data if type(self) is Tensor else _C._make_subclass(type(self), data, False)
     if self.requires_grad:
         result.requires_grad_()
     memo[id(self)] = result
-    from copy import deepcopy  # already loaded by the caller
     if self.grad is not None:
         result.grad = deepcopy(self.grad, memo)
     result.__dict__.update(deepcopy(self.__dict__, memo))

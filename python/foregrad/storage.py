@@ -140,12 +140,12 @@ class UntypedStorage:
         lines = "".join(f" {each}\n" for each in self)
         return f"{lines}[foregrad.storage.UntypedStorage(device=cpu) of size {self.nbytes()}]"
 
-    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
-        # Tensors keep their copied memory under the same key.
+    def __deepcopy__(self, memo: dict[Any, Any]) -> UntypedStorage:
+        # By the memory: another object may have stood for it when another tensor was copied.
         key = ("foregrad storage", _C._storage_ptr(self._bytes))
         if key not in memo:
-            memo[key] = self._bytes.clone()
-        return storage_of(memo[key])
+            memo[key] = self.clone()
+        return memo[key]
 
     def __reduce_ex__(self, protocol: Any) -> tuple[Any, ...]:
         import pickle

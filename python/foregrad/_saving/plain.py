@@ -9,6 +9,7 @@ from __future__ import annotations
 import collections
 import math
 import re
+import sys
 
 from foregrad._saving.rebuild import expect
 
@@ -105,6 +106,16 @@ def _plain(dtype):
         raise TypeError(f"the elements are {dtype!r}; expected numbers or texts: objects and "
                         "records of numpy need weights_only=False")
     return dtype
+
+
+def is_array(thing):
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and type(thing) is numpy.ndarray
+
+
+def is_numpy_dtype(thing):
+    numpy = sys.modules.get("numpy")
+    return numpy is not None and isinstance(thing, numpy.dtype)
 
 
 def numpy_empty(rules, kind, shape, letter):

@@ -110,9 +110,9 @@ class Careful:
             rebuild.set_attributes(target, state)
         elif _is_trusted(kind):
             _set_state(target, state)
-        elif kind.__module__ == "numpy" and kind.__name__ == "ndarray":
+        elif plain.is_array(target):
             plain.set_numpy_state(self, target, state)
-        elif kind.__module__.partition(".")[0] == "numpy" and hasattr(target, "newbyteorder"):
+        elif plain.is_numpy_dtype(target):
             plain.set_numpy_dtype_state(self, target, state)
         else:
             raise TypeError(f"a {kind.__name__} takes no attributes")

@@ -74,6 +74,13 @@ def test_a_pickle_keeps_shared_memory_shared(protocol):
     assert turned.stride() == (1, 4) and row.storage_offset() == 4
 
 
+def test_a_copy_keeps_memory_of_several_dtypes():
+    base = fg.arange(4.0)
+    made, bits = copy.deepcopy([base, base.view(fg.int32)])
+    bits[1] = 0
+    assert made.tolist() == [0, 0, 2, 3] and bits.dtype is fg.int32
+
+
 def test_two_pickles_have_memory_of_their_own():
     x = fg.zeros(2)
     pickler_free = pickle.dumps(x)
@@ -137,6 +144,7 @@ def test_a_storage_goes_with_its_tensors(again):
     for thing in ([base, base.untyped_storage()], [base.untyped_storage(), base]):
         made = again(thing)
         tensor, storage = sorted(made, key=lambda each: not isinstance(each, fg.Tensor))
+        assert tensor.equal(base) and tensor.dtype is base.dtype
         assert tensor.untyped_storage().data_ptr() == storage.data_ptr() != base.data_ptr()
 
 
