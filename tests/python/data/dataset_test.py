@@ -158,3 +158,10 @@ def test_public_modules_are_those_of_pytorch():
     assert random_split is data.random_split and DistributedSampler is data.DistributedSampler
     assert issubclass(_SingleProcessDataLoaderIter, _BaseDataLoaderIter)
     assert issubclass(_MultiProcessingDataLoaderIter, _BaseDataLoaderIter)
+
+
+def test_pipes_of_data_are_named_as_missing():
+    with pytest.raises(AttributeError, match="has no IterDataPipe: pipes of data are not here"):
+        data.IterDataPipe
+    with pytest.raises(AttributeError, match="has no attribute 'Unknown'"):
+        data.Unknown

@@ -32,3 +32,13 @@ __all__ = ["BatchSampler", "ChainDataset", "ConcatDataset", "DataLoader", "Datas
            "SequentialSampler", "StackDataset", "Subset", "SubsetRandomSampler", "TensorDataset",
            "WeightedRandomSampler", "default_collate", "default_convert", "get_worker_info",
            "random_split"]
+
+_PIPES = ("DFIterDataPipe", "DataChunk", "IterDataPipe", "MapDataPipe", "datapipes",
+          "functional_datapipe", "guaranteed_datapipes_determinism", "non_deterministic")
+
+
+def __getattr__(name):
+    if name in _PIPES:
+        raise AttributeError(f"foregrad.utils.data has no {name}: pipes of data are not here; "
+                             "write an IterableDataset")
+    raise AttributeError(f"module 'foregrad.utils.data' has no attribute '{name}'")

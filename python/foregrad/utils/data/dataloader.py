@@ -71,7 +71,7 @@ class DataLoader(Generic[_T_co]):
     pin_memory: bool
     drop_last: bool
     timeout: float
-    sampler: Sampler | Iterable
+    sampler: Sampler[Any] | Iterable[Any]
     pin_memory_device: str
     prefetch_factor: int | None
     in_order: bool
@@ -81,8 +81,9 @@ class DataLoader(Generic[_T_co]):
     __initialized = False
 
     def __init__(self, dataset: Dataset[_T_co], batch_size: int | None = 1,
-                 shuffle: bool | None = None, sampler: Sampler | Iterable | None = None,
-                 batch_sampler: Sampler[list] | Iterable[list] | None = None,
+                 shuffle: bool | None = None,
+                 sampler: Sampler[Any] | Iterable[Any] | None = None,
+                 batch_sampler: Sampler[list[Any]] | Iterable[list[Any]] | None = None,
                  num_workers: int = 0, collate_fn: Callable[[Any], Any] | None = None,
                  pin_memory: bool = False, drop_last: bool = False, timeout: float = 0,
                  worker_init_fn: Callable[[int], None] | None = None,

@@ -44,6 +44,9 @@ class IterableDataset(Dataset[_T_co], Iterable[_T_co]):
     of the stream is its own.
     """
 
+    if TYPE_CHECKING:
+        def __iter__(self) -> Iterator[_T_co]: ...
+
     def __add__(self, other: Dataset[_T_co]) -> ChainDataset[_T_co]:
         return ChainDataset([self, other])
 

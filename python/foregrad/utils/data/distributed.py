@@ -10,6 +10,10 @@ import foregrad
 from foregrad.utils.data.dataset import Dataset
 from foregrad.utils.data.sampler import Sampler
 
+TYPE_CHECKING = False  # read by make_stubs.py
+if TYPE_CHECKING:
+    from typing import Any
+
 __all__ = ["DistributedSampler"]
 
 _T_co = TypeVar("_T_co", covariant=True)
@@ -30,7 +34,7 @@ def _process_group():
 class DistributedSampler(Sampler[_T_co]):
     """The indices of one of `num_replicas` processes; all together they cover the dataset."""
 
-    dataset: Dataset
+    dataset: Dataset[Any]
     num_replicas: int
     rank: int
     epoch: int
@@ -40,8 +44,9 @@ class DistributedSampler(Sampler[_T_co]):
     shuffle: bool
     seed: int
 
-    def __init__(self, dataset: Dataset, num_replicas: int | None = None, rank: int | None = None,
-                 shuffle: bool = True, seed: int = 0, drop_last: bool = False) -> None:
+    def __init__(self, dataset: Dataset[Any], num_replicas: int | None = None,
+                 rank: int | None = None, shuffle: bool = True, seed: int = 0,
+                 drop_last: bool = False) -> None:
         if num_replicas is None:
             num_replicas = _process_group().get_world_size()
         if rank is None:
