@@ -13,10 +13,8 @@ import enum
 import os
 import pickle
 import sys
-import warnings
 from typing import NamedTuple
 
-from foregrad import _types as types
 from foregrad._saving import (
     archive,
     locations,
@@ -29,7 +27,7 @@ from foregrad._saving import (
 )
 from foregrad._saving.machine import Machine
 from foregrad._saving.pickler import pickled
-from foregrad._saving.rebuild import _get_layout, _rebuild  # noqa: F401  as files name them
+from foregrad._saving.rebuild import _rebuild  # noqa: F401  as older files name it
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:

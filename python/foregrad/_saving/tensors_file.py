@@ -92,11 +92,6 @@ def _pickler(pickle_module, file, protocol, memories):
     return Pickler(file, protocol)
 
 
-def tensors_bytes(obj, pickle_module, protocol):
-    """The bytes of the file of an object."""
-    return safetensors.save(*_entries(obj, pickle_module, protocol))
-
-
 def write_tensors_file(obj, path, pickle_module, protocol):
     """Writes the file of an object."""
     entries, metadata = _entries(obj, pickle_module, protocol)
