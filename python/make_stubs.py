@@ -198,7 +198,7 @@ class Stubs:
             name = ".".join(["foregrad", *parts])
             if place not in written and name not in SPECIAL:
                 places[name] = place
-                if path.stem == "__init__" or not path.stem.startswith("_"):
+                if not any(part.startswith("_") for part in parts):
                     homes.add(name)
         while homes:
             name = homes.pop()
