@@ -258,6 +258,8 @@ void add_tensor_methods(nb::module_& module) {
   module.def("_storage_ptr", [](const Tensor& tensor) {
     return reinterpret_cast<uintptr_t>(tensor.impl()->storage.get());
   });
+  module.def("_storage_uses",
+             [](const Tensor& tensor) { return tensor.impl()->storage->use_count(); });
   // For copies that keep shared memory shared: all of a tensor's memory, and a tensor like another
   // over a copy of it.
   module.def("_whole_storage", [](const Tensor& tensor) {

@@ -122,9 +122,10 @@ def share(tensor):
     """Moves the elements of a tensor to shared memory; returns the tensor."""
     if _memory_of(tensor) is not None or tensor.numel() == 0:
         return tensor
-    if tensor._is_view():
-        raise RuntimeError("share_memory_: the tensor is a view, and its base would stay behind; "
-                           "share the base before the view is made, or share a clone()")
+    if tensor._is_view() or _C._storage_uses(tensor) > 1:
+        raise RuntimeError("share_memory_: other tensors, such as a base or views, have the same "
+                           "memory and would stay behind; share it before they are made, or share "
+                           "a clone()")
     whole = _C._whole_storage(tensor)
     row = _over(_make(whole.nbytes), tensor.dtype)
     with _no_grad():

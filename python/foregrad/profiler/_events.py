@@ -123,7 +123,8 @@ def _shapes(text):
 def tree_of(records, base):
     """The events in the order in which they began; those of one thread lie inside of each other.
 
-    A call that is seen twice, as Python makes it and as the library runs it, is one event.
+    A call that is seen twice, as Python makes it and as the library runs it, is one event; so is
+    an in-place call with the function inside of it.
     """
     kept, open_by_thread = [], {}
     for record in sorted(records, key=lambda record: (record[2], -record[3])):
@@ -132,7 +133,8 @@ def tree_of(records, base):
         while around and around[-1].time_range.end < event.time_range.end:
             around.pop()
         parent = around[-1] if around else None
-        if parent is not None and parent.name == event.name and not event.is_user_annotation:
+        if parent is not None and not event.is_user_annotation and parent.name in (
+                event.name, event.name + "_"):
             continue
         if parent is not None:
             parent.cpu_children.append(event)

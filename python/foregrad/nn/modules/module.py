@@ -160,8 +160,28 @@ class Module(Call, StateDict, Members):
         return self
 
     def cuda(self, device=None):
-        """Only the cpu exists here."""
-        raise RuntimeError("cuda: only the cpu exists here")
+        """Moves the module to a GPU: there is none, so that this says so."""
+        _C._functions.empty((0,)).cuda(device)
+
+    def xpu(self, device=None):
+        """Moves the module to an accelerator of this kind: there is none."""
+        _C._functions.empty((0,)).xpu(device)
+
+    def mtia(self, device=None):
+        """Moves the module to an accelerator of this kind: there is none."""
+        _C._functions.empty((0,)).mtia(device)
+
+    def ipu(self, device=None):
+        """Moves the module to an accelerator of this kind: there is none."""
+        _C._functions.empty((0,)).ipu(device)
+
+    def share_memory(self):
+        """Moves parameters and buffers to memory that other processes see."""
+        for tensor in (*self.parameters(), *self.buffers()):
+            tensor.share_memory_()
+            if tensor.grad is not None:
+                tensor.grad.share_memory_()
+        return self
 
     def xpu(self, device=None):
         """Only the cpu exists here."""
