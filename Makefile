@@ -60,7 +60,7 @@ test: packages build/release/CMakeCache.txt
 build/venv/bin/python:
 	@tools/install_packages $(PYTHON_PACKAGES)
 	@python3 -m venv build/venv
-	@build/venv/bin/pip install --quiet scikit-build-core nanobind pytest numpy ml_dtypes mypy
+	@build/venv/bin/pip install --quiet scikit-build-core nanobind pytest numpy ml_dtypes mypy tensorboard
 build/venv/installed: build/venv/bin/python build/release/libforegrad.so build/release/foregrad \
     pyproject.toml \
     $(wildcard build/release/libforegrad-*.so) \

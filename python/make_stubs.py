@@ -24,6 +24,7 @@ WRITTEN = Path(__file__).parent / "stubs" / "written.pyi"
 PROGRAM = WRITTEN.with_name("written_program.pyi")
 SOURCES = Path(__file__).parent / "foregrad"
 SPECIAL = ("foregrad", "foregrad.optim", "foregrad.nn.functional")  # made from tables
+OPTIONAL = "foregrad.utils.tensorboard"  # cannot be imported everywhere; its sources are annotated
 HEADER = '''"""{title} Made by python/make_stubs.py."""
 # mypy: disable-error-code="override"
 '''
@@ -196,7 +197,7 @@ class Stubs:
             place = path.relative_to(root).with_suffix(".pyi")
             parts = [part for part in place.with_suffix("").parts if part != "__init__"]
             name = ".".join(["foregrad", *parts])
-            if place not in written and name not in SPECIAL:
+            if place not in written and name not in SPECIAL and not name.startswith(OPTIONAL):
                 places[name] = place
                 if not any(part.startswith("_") for part in parts):
                     homes.add(name)
