@@ -15,7 +15,8 @@ __all__ = ["allow_fp16_bf16_reduction_math_sdp", "cudnn_sdp_enabled", "cufft_pla
            "enable_cudnn_sdp", "enable_flash_sdp", "enable_math_sdp", "enable_mem_efficient_sdp",
            "flash_sdp_enabled", "fp16_bf16_reduction_math_sdp_allowed", "is_built",
            "is_flash_attention_available", "math_sdp_enabled", "matmul",
-           "mem_efficient_sdp_enabled", "preferred_blas_library", "preferred_linalg_library", "sdp_kernel"]
+           "mem_efficient_sdp_enabled", "preferred_blas_library", "preferred_linalg_library",
+           "sdp_kernel"]
 
 
 class _Matmul:
