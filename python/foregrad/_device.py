@@ -25,8 +25,7 @@ def not_compiled(who, kind, device=None):
         return NotImplementedError(f"{who}: tensors without elements (device 'meta') do not exist "
                                    "here; use device 'cpu'")
     return _ERRORS.get(kind, RuntimeError)(
-        f"{who}: Foregrad is not compiled with {kind.upper()} enabled{shown}; the only device is "
-        "'cpu'")
+        f"{who}: Foregrad is not compiled with {kind.upper()} enabled{shown}; only 'cpu' exists")
 
 
 class device:

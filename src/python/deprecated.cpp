@@ -47,6 +47,7 @@ struct Reader {
 };
 
 bool is_factor(PyObject* object) { return is_number(object) && !is_tensor(object); }
+bool is_operand(PyObject* object) { return is_number(object) || is_tensor(object); }
 
 }  // namespace
 
@@ -61,7 +62,9 @@ Rewritten without_deprecated_form(const std::string& function, const Call& call)
   PyObject* alpha = reader.take(is_factor);
   if (!self || !(form->beta ? beta : alpha) || call.count - reader.next != form->tensors) return {};
   Rewritten result{.arguments = {self}, .method = call.method};
-  while (PyObject* tensor = reader.take(is_tensor)) result.arguments.push_back(tensor);
+  // A number may be added, too.
+  auto last = form->tensors == 1 ? is_operand : is_tensor;
+  while (PyObject* operand = reader.take(last)) result.arguments.push_back(operand);
   if (reader.next != call.count) return {};
   result.positional = result.arguments.size();
   nb::list names;

@@ -17,11 +17,13 @@ import warnings
 import numpy as np
 
 import foregrad as fg
+import foregrad._late  # noqa: F401
 
 # Names of Python's own; a class is called itself.
 SKIPPED = {"__setstate__", "__del__", "__class__", "__init_subclass__", "__subclasshook__",
            "__new__", "__init__"}
-LAST = ("set_num_threads", "set_default_dtype", "set_grad_enabled")  # later calls would see them
+LAST = ("set_num_threads", "set_default_dtype", "set_grad_enabled",
+        "set_default_tensor_type")  # later calls would see them
 # Texts for developers of the library, or of the standard library, that no user should see.
 FORBIDDEN = ("internal error", "std::", "vector::", "basic_", "bad_", "C++ exception", "_M_",
              "please report")
@@ -93,9 +95,11 @@ MADE = {"shrinking": shrinking, "iterator": lambda: iter([1, 2])}  # anew for ea
 
 
 # Modules of which all public names are called. Files are written to FOLDER.
+fg._late.load_all()  # every name, whatever a program used before
 MODULES = (fg, fg.nn.functional, fg.nn.init, fg.nn.utils, fg.autograd, fg.autograd.graph,
            fg.autograd.function, fg.compiler, fg.compiler.cache, fg.optim, fg.safetensors,
-           fg.utils.hooks)
+           fg.utils.hooks, fg.utils.dlpack, fg.cuda, fg.accelerator, fg.amp, fg.jit, fg.testing,
+           fg.backends.cuda, fg.backends.cudnn)
 
 
 def make_matrix():

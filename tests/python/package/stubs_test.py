@@ -13,7 +13,7 @@ import foregrad.optim  # noqa: F401
 import foregrad.safetensors  # noqa: F401
 import foregrad.serialization  # noqa: F401
 import pytest
-from foregrad import _late
+from foregrad import _late  # every name of the package
 
 pytest.importorskip("mypy")
 _late.load_all()

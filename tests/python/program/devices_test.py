@@ -26,7 +26,8 @@ def test_a_device_is_an_object_of_its_name_and_number():
     (("",), RuntimeError, "empty"), (("cuda:",), RuntimeError, "no number"),
     (("cuda:-1",), RuntimeError, "no number"), (("cuda:01",), RuntimeError, "no number"),
     (("cuda:1", 1), RuntimeError, "so has the call"), (("cpu", -1), RuntimeError, "negative"),
-    ((0,), RuntimeError, "there is none"), ((1.5,), TypeError, "float"), ((), TypeError, "NoneType"),
+    ((0,), RuntimeError, "there is none"), ((1.5,), TypeError, "float"),
+    ((), TypeError, "NoneType"),
     ((None,), TypeError, "NoneType"), ((fg.device("cpu"), 1), TypeError, "device"),
 ])
 def test_a_wrong_device_is_refused(arguments, kind, message):

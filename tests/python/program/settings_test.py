@@ -134,7 +134,7 @@ DEPRECATED = {
     "addmv": (lambda: fg.addmv(3, v, 2, m, v), 7),
     "baddbmm": (lambda: fg.baddbmm(3, m[None], 2, m[None], m[None]), 7),
     "addbmm": (lambda: fg.addbmm(3, m, m[None], m[None]), 5),
-    "out": (lambda: fg.add(v, 2, v, out=fg.empty(2)), 3)}
+    "number": (lambda: v.add(2, 3), 7), "out": (lambda: fg.add(v, 2, v, out=fg.empty(2)), 3)}
 
 
 @pytest.mark.parametrize("name", DEPRECATED)
@@ -145,7 +145,7 @@ def test_factors_by_position_are_taken_with_a_warning(name):
 
 
 def test_factors_by_position_are_no_way_around_the_types():
-    for wrong in (lambda: v.add(2, 3), lambda: v.add("a", v), lambda: fg.mul(v, 2, v),
+    for wrong in (lambda: v.add(2, "a"), lambda: v.add("a", v), lambda: fg.mul(v, 2, v),
                   lambda: fg.addmm(m, 2, 3, m)):
         with pytest.raises(TypeError):
             wrong()
