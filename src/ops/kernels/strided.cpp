@@ -70,10 +70,40 @@ static void fill_run(T* to, T value, int64_t count) {
   for (; i < count; i++) to[i] = value;
 }
 
+// Elements backwards, sixteen bytes at once: a flipped row. `from` is the last element in memory.
+template <class T>
+static void reverse_run(const T* from, T* to, int64_t count) {
+  typedef T Part __attribute__((vector_size(16)));
+  constexpr int64_t kStep = sizeof(T) == 1 ? 8 : 16 / static_cast<int64_t>(sizeof(T));
+  int64_t i = 0;
+  for (; i + kStep <= count; i += kStep) {
+    const T* low = from - i - (kStep - 1);
+    if constexpr (sizeof(T) == 1) {
+      uint64_t bytes;
+      std::memcpy(&bytes, low, sizeof(bytes));
+      bytes = __builtin_bswap64(bytes);
+      std::memcpy(to + i, &bytes, sizeof(bytes));
+    } else {
+      Part part;
+      std::memcpy(&part, low, sizeof(part));
+      if constexpr (sizeof(T) == 2)
+        part = __builtin_shufflevector(part, part, 7, 6, 5, 4, 3, 2, 1, 0);
+      else if constexpr (sizeof(T) == 4)
+        part = __builtin_shufflevector(part, part, 3, 2, 1, 0);
+      else
+        part = __builtin_shufflevector(part, part, 1, 0);
+      std::memcpy(to + i, &part, sizeof(part));
+    }
+  }
+  for (; i < count; i++) to[i] = from[-i];
+}
+
 template <class T>
 static void gather_run(const char* from, int64_t stride, char* block, int64_t count) {
   T* to = reinterpret_cast<T*>(block);
   if (stride == 0) return fill_run(to, *reinterpret_cast<const T*>(from), count);
+  if (stride == -static_cast<int64_t>(sizeof(T)))
+    return reverse_run(reinterpret_cast<const T*>(from), to, count);
   for (int64_t i = 0; i < count; i++) to[i] = *reinterpret_cast<const T*>(from + i * stride);
 }
 

@@ -101,7 +101,8 @@ def test_errors_of_dataset_and_collate_fn_arrive_as_they_are():
 def test_pinning_is_accepted_and_said_to_do_nothing():
     with pytest.warns(UserWarning, match="no accelerator is found, then device pinned memory"):
         assert lists(data.DataLoader(Numbers(2), pin_memory=True)) == [[0], [1]]
-    with pytest.warns(UserWarning, match="pin_memory_device is deprecated"):
+    with (pytest.warns(UserWarning, match="pin_memory_device is deprecated"),
+          pytest.warns(UserWarning, match="no accelerator is found")):
         list(data.DataLoader(Numbers(2), pin_memory=True, pin_memory_device="cuda"))
 
 

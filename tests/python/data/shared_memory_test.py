@@ -138,6 +138,25 @@ def test_a_view_of_a_batch_keeps_it():
     assert [view.tolist() for view in views] == [[float(i)] * 4 for i in range(1, 60, 2)]
 
 
+def test_a_child_of_the_program_keeps_the_batches_that_it_had():
+    loader = data.DataLoader(Rows(60, LARGE), 2, num_workers=1, persistent_workers=True)
+    iterator = iter(loader)
+    batch = next(iterator)[0]
+    may_look, tell = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.read(may_look, 1)
+        os._exit(0 if batch[:, 3].tolist() == [0, 1] else 1)
+    del batch
+    for _ in iterator:
+        pass
+    os.write(tell, b"x")
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    os.close(may_look)
+    os.close(tell)
+    assert [y.tolist()[0] for _, y in loader] == list(range(0, 60, 2))
+
+
 def test_gradients_and_graphs_keep_their_batches():
     weight = fg.ones(LARGE, requires_grad=True)
     total = 0
@@ -284,6 +303,45 @@ def test_descriptors_that_run_out_are_no_error(run_program):
         loader = data.DataLoader([fg.full((20_000,), i) for i in range(20)], num_workers=1,
                                  worker_init_fn=few)
         assert [int(x[0, 0]) for x in loader] == list(range(20))
+    """)
+
+
+def test_descriptors_that_run_out_in_the_program_are_an_error_of_one_batch(run_program):
+    run_program("""
+        import os, resource
+        import foregrad as fg
+        from foregrad.utils import data
+
+        def batches():
+            for size in (10, 50_000, 10, 90_000, 10, 200_000, 300_000):
+                yield fg.full((size,), size)
+
+        class Stream(data.IterableDataset):
+            def __iter__(self):
+                return batches()
+
+        iterator = iter(data.DataLoader(Stream(), None, num_workers=1, prefetch_factor=1))
+        next(iterator)
+        highest = max(map(int, os.listdir("/proc/self/fd")))
+        resource.setrlimit(resource.RLIMIT_NOFILE, (highest + 1, 4096))
+        filled = []
+        try:
+            while True:
+                filled.append(os.dup(0))
+        except OSError:
+            pass
+        errors = 0
+        for expected in (50_000, 10, 90_000):
+            try:
+                assert (next(iterator) == expected).all()
+            except OSError as error:
+                assert "ulimit -n" in str(error), error
+                errors += 1
+        assert errors == 2, errors
+        for one in filled:
+            os.close(one)
+        rest = [tensor.numel() for tensor in iterator]
+        assert rest in ([10, 200_000, 300_000], [10, 300_000]), rest
     """)
 
 

@@ -17,9 +17,10 @@ import time
 import weakref
 
 from foregrad.utils.data import _utils
+from foregrad.utils.data._caught import CaughtError
 from foregrad.utils.data._channel import Channel, drop, make_pair
 from foregrad.utils.data._receiving import Receiver
-from foregrad.utils.data._utils.worker import DATA, HEADER, STOP, TASK, run_worker
+from foregrad.utils.data._utils.worker import DATA, ERROR, HEADER, STOP, TASK, run_worker
 
 __all__ = []
 
@@ -154,8 +155,13 @@ class Pool:
                 continue
             kind, epoch, task = HEADER.unpack_from(message)
             content = message[HEADER.size:]
-            if kind == DATA:
-                content = member.receiver.accept(content, descriptors)
+            try:
+                if kind == DATA:
+                    content = member.receiver.accept(content, descriptors)
+            except OSError:
+                kind = ERROR
+                content = pickle.dumps(CaughtError(f"in DataLoader, receiving from worker process "
+                                                   f"{member.number}"))
             member.tasks -= 1
             found.append((member, kind, epoch, task, content))
         return found

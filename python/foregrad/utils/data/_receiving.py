@@ -5,7 +5,10 @@ the batch is gone, the number of the segment goes back to the worker with the ne
 that keeps many batches would keep many segments; from some number on, batches are copied out.
 """
 
+import contextlib
+import errno
 import mmap
+import os
 import pickle
 
 from foregrad import _C
@@ -17,16 +20,34 @@ __all__ = []
 _MOST_LEASES = 16  # per worker; a program mostly holds one batch or two
 
 
+class _Forks:
+    """Counts the forks of this process: a child has the batches of its parent, in shared memory."""
+
+    count = 0
+
+    @classmethod
+    def add(cls):
+        cls.count += 1
+
+
+os.register_at_fork(before=_Forks.add)
+
+
 class _Lease:
-    """The right of one batch to a segment, held by its tensors."""
+    """The right of one batch to a segment, held by its tensors.
+
+    A segment that a child of this process may be reading is not used again.
+    """
 
     def __init__(self, memory, number, receiver):
-        self.memory, self._number = memory, number
+        self.memory, self._number, self._forks = memory, number, _Forks.count
         self._leased, self._returned = receiver.leased, receiver.returned
+        self._retired = receiver.retired
 
     def __del__(self):
         self._leased.discard(self._number)
-        self._returned.append(self._number)
+        is_alone = self._forks == _Forks.count
+        (self._returned if is_alone else self._retired).append(self._number)
 
 
 class Receiver:
@@ -34,14 +55,14 @@ class Receiver:
 
     def __init__(self):
         self._segments = {}
-        self.leased, self.returned = set(), []
+        self.leased, self.returned, self.retired = set(), [], []
 
     def take_returned(self):
-        """The numbers of segments that the worker may use again."""
-        count = len(self.returned)  # other threads may append
-        numbers = self.returned[:count]
-        del self.returned[:count]
-        return numbers
+        """The numbers of segments that the worker may use again, and of those to let go."""
+        returned, retired = _taken(self.returned), _taken(self.retired)
+        for number in retired:
+            self._segments.pop(number, None)
+        return returned, retired
 
     def accept(self, message, descriptors):
         """Maps new segments of a message; returns it with its head read."""
@@ -50,15 +71,23 @@ class Receiver:
             blocks, places, forgotten = pickle.loads(message[4:end])
             for number in forgotten:
                 self._segments.pop(number, None)
-            waiting = iter(descriptors)
-            for block in blocks:
-                if not isinstance(block, int) and block[3]:
-                    self._segments[block[0]] = mmap.mmap(
-                        next(waiting), block[2],
-                        flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
+            shared = [block for block in blocks if not isinstance(block, int)]
+            self._map([block for block in shared if block[3]], descriptors)
         finally:
             drop(descriptors)
-        return message, end, blocks, places
+        if all(block[0] in self._segments for block in shared):
+            return message, end, blocks, places
+        for number, *_ in shared:
+            (self.returned if number in self._segments else self.retired).append(number)
+        raise OSError(errno.EMFILE, "the shared memory of a batch did not arrive: this process has "
+                      "too many open files or mappings; close some, or raise `ulimit -n`")
+
+    def _map(self, blocks, descriptors):
+        """Maps new segments, as far as their descriptors came and there is room."""
+        for (number, _, size, _), descriptor in zip(blocks, descriptors):
+            with contextlib.suppress(OSError):
+                self._segments[number] = mmap.mmap(
+                    descriptor, size, flags=mmap.MAP_SHARED | getattr(mmap, "MAP_POPULATE", 0))
 
     def discard(self, accepted):
         """Gives the segments of a batch back that the program did not take."""
@@ -90,6 +119,13 @@ class Receiver:
         buffers = [held[place] if isinstance(place, int) else _bytes_at(held, place)
                    for place in places]
         return pickle.loads(memoryview(message)[at:], buffers=buffers)
+
+
+def _taken(numbers):
+    """Empties a list to which other threads may append, and returns what was in it."""
+    found = numbers[:len(numbers)]
+    del numbers[:len(found)]
+    return found
 
 
 def _bytes_at(held, place):

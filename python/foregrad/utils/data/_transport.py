@@ -126,11 +126,12 @@ class Sender:
         """Begins a batch."""
         self.blocks, self._large = [], None
 
-    def release(self, numbers):
-        """Takes segments back from the loader."""
-        for number in numbers:
-            if number in self._segments:
-                self._segments[number].lent = False
+    def release(self, returned, retired):
+        """Takes segments back from the loader, or forgets them."""
+        for number in returned:
+            self._segments[number].lent = False
+        for number in retired:
+            del self._segments[number]
 
     def collating(self, function, data):
         """Calls a collate_fn, whose tensors are made where they travel."""

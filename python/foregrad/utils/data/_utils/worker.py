@@ -167,7 +167,7 @@ class _Worker:
 
     def _work(self, task, pickled):
         released, index = pickle.loads(pickled)
-        self._sender.release(released)
+        self._sender.release(*released)
         kind, parts, descriptors = self._result(index)
         self._channel.send([HEADER.pack(kind, self._epoch, task), *parts], descriptors)
         if kind == DATA:
