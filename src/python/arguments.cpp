@@ -93,8 +93,8 @@ void expect_cpu(PyObject* device, const std::string& who) {
   nb::object type = nb::getattr(nb::handle(device), "type", nb::none());
   if (nb::isinstance<nb::str>(type) && bytes_of(type) == "cpu") return;
   CallsPython calls;
-  nb::module_::import_("foregrad._types").attr("expect_cpu")(nb::handle(device),
-                                                                 nb::str(who.c_str()));
+  nb::module_::import_("foregrad._types")
+      .attr("expect_cpu")(nb::handle(device), nb::str(who.c_str()));
 }
 
 // False when the overload does not know the name at all.

@@ -98,10 +98,13 @@ void add_profile(nb::module_& module) {
       .def(nb::init<std::string>())
       .def("enter", &RecordedBlock::enter)
       .def("exit", &RecordedBlock::exit);
-  module.def("_set_print_options", [](int precision, int64_t threshold, int64_t edgeitems,
-                                      int linewidth, std::optional<bool> sci_mode) {
-    set_print_options({precision, threshold, edgeitems, linewidth, sci_mode});
-  }, nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
+  module.def(
+      "_set_print_options",
+      [](int precision, int64_t threshold, int64_t edgeitems, int linewidth,
+         std::optional<bool> sci_mode) {
+        set_print_options({precision, threshold, edgeitems, linewidth, sci_mode});
+      },
+      nb::arg(), nb::arg(), nb::arg(), nb::arg(), nb::arg().none());
 }
 
 }  // namespace fg::python

@@ -18,8 +18,7 @@ FG_FUNCTION ir::Function<"empty_like(Tensor self, *, DType? dtype=None) -> Tenso
 FG_FUNCTION ir::Function<"zeros_like(Tensor self, *, DType? dtype=None) -> Tensor"> zeros_like;
 FG_FUNCTION ir::Function<"ones_like(Tensor self, *, DType? dtype=None) -> Tensor"> ones_like;
 FG_FUNCTION
-    ir::Function<"full_like(Tensor self, Scalar fill_value, *, DType? dtype=None) -> Tensor">
-        full_like;
+ir::Function<"full_like(Tensor self, Scalar fill_value, *, DType? dtype=None) -> Tensor"> full_like;
 
 // ---- with the dtype of another tensor
 FG_FUNCTION ir::Function<"new_empty(Tensor self, int[] size, *, DType? dtype=None) -> Tensor">
@@ -39,8 +38,8 @@ FG_FUNCTION ir::Function<
     "arange.start_step(Scalar start, Scalar end, Scalar step, *, DType? dtype=None) -> Tensor">
     arange;
 FG_FUNCTION
-    ir::Function<"linspace(Scalar start, Scalar end, Dim steps, *, DType? dtype=None) -> Tensor">
-        linspace;
+ir::Function<"linspace(Scalar start, Scalar end, Dim steps, *, DType? dtype=None) -> Tensor">
+    linspace;
 FG_FUNCTION ir::Function<
     "logspace(Scalar start, Scalar end, Dim steps, float base=10.0, *, DType? dtype=None) -> "
     "Tensor">

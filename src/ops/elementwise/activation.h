@@ -9,8 +9,8 @@ FG_FUNCTION ir::Function<"relu(Tensor self) -> Tensor"> relu;
 FG_FUNCTION ir::Function<"threshold(Tensor self, Scalar threshold, Scalar value) -> Tensor">
     threshold;
 FG_FUNCTION
-    ir::Function<"threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor">
-        threshold_backward;
+ir::Function<"threshold_backward(Tensor grad_output, Tensor self, Scalar threshold) -> Tensor">
+    threshold_backward;
 FG_FUNCTION ir::Function<"hardtanh(Tensor self, Scalar min_val=-1, Scalar max_val=1) -> Tensor">
     hardtanh;
 FG_FUNCTION ir::Function<
@@ -23,8 +23,8 @@ FG_FUNCTION ir::Function<
     "leaky_relu_backward(Tensor grad_output, Tensor self, Scalar negative_slope) -> Tensor">
     leaky_relu_backward;
 FG_FUNCTION
-    ir::Function<"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor">
-        elu;
+ir::Function<"elu(Tensor self, Scalar alpha=1, Scalar scale=1, Scalar input_scale=1) -> Tensor">
+    elu;
 FG_FUNCTION ir::Function<
     "elu_backward(Tensor grad_output, Tensor self, Scalar alpha, Scalar scale, Scalar "
     "input_scale) -> Tensor">

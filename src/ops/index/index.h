@@ -19,8 +19,8 @@ FG_FUNCTION ir::Function<
     "index_put(Tensor self, Tensor?[] indices, Tensor values, bool accumulate=False) -> Tensor">
     index_put;
 FG_FUNCTION
-    ir::Function<"index_backward(Tensor grad, int[] self_sizes, Tensor?[] indices) -> Tensor">
-        index_backward;
+ir::Function<"index_backward(Tensor grad, int[] self_sizes, Tensor?[] indices) -> Tensor">
+    index_backward;
 FG_FUNCTION ir::InplaceOf<decltype(index_put)> index_put_;
 
 // ---- positions in one dimension
@@ -50,11 +50,11 @@ FG_FUNCTION ir::InplaceOf<decltype(index_fill)> index_fill_;
 
 // ---- a position for each element, along one dimension
 FG_FUNCTION
-    ir::Function<"gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor">
-        gather;
+ir::Function<"gather(Tensor self, int dim, Tensor index, *, bool sparse_grad=False) -> Tensor">
+    gather;
 FG_FUNCTION
-    ir::Function<"gather_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor">
-        gather_backward;
+ir::Function<"gather_backward(Tensor grad, int[] self_sizes, int dim, Tensor index) -> Tensor">
+    gather_backward;
 FG_FUNCTION ir::Function<"take_along_dim(Tensor self, Tensor indices, int? dim=None) -> Tensor">
     take_along_dim;
 FG_FUNCTION ir::Function<
@@ -76,14 +76,13 @@ FG_FUNCTION ir::InplaceOf<decltype(scatter_add)> scatter_add_;
 // ---- positions among all elements, and where elements are true
 FG_FUNCTION ir::Function<"take(Tensor self, Tensor index) -> Tensor"> take;
 FG_FUNCTION
-    ir::Function<"put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor">
-        put;
+ir::Function<"put(Tensor self, Tensor index, Tensor source, bool accumulate=False) -> Tensor"> put;
 FG_FUNCTION ir::Function<"masked_select(Tensor self, Tensor mask) -> Tensor"> masked_select;
 FG_FUNCTION ir::Function<"masked_scatter(Tensor self, Tensor mask, Tensor source) -> Tensor">
     masked_scatter;
 FG_FUNCTION
-    ir::Function<"masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor">
-        masked_scatter_backward;
+ir::Function<"masked_scatter_backward(Tensor grad_output, Tensor mask, int[] sizes) -> Tensor">
+    masked_scatter_backward;
 FG_FUNCTION ir::Function<"nonzero(Tensor self) -> Tensor"> nonzero;
 FG_FUNCTION ir::Function<"nonzero_numpy(Tensor self) -> Tensor[]"> nonzero_numpy;
 FG_FUNCTION ir::Function<"argwhere(Tensor self) -> Tensor"> argwhere;

@@ -13,7 +13,7 @@ FG_FUNCTION ir::Function<"log_softmax(Tensor self, int dim, DType? dtype=None) -
 FG_FUNCTION ir::Function<"softmax_backward(Tensor grad_output, Tensor output, int dim) -> Tensor">
     softmax_backward;
 FG_FUNCTION
-    ir::Function<"log_softmax_backward(Tensor grad_output, Tensor output, int dim) -> Tensor">
-        log_softmax_backward;
+ir::Function<"log_softmax_backward(Tensor grad_output, Tensor output, int dim) -> Tensor">
+    log_softmax_backward;
 
 }  // namespace fg

@@ -101,8 +101,8 @@ FG_FUNCTION ir::InplaceOf<decltype(functional::cauchy)> cauchy_;
 FG_FUNCTION ir::InplaceOf<decltype(functional::geometric)> geometric_;
 FG_FUNCTION ir::InplaceOf<decltype(functional::random)> random_;
 FG_FUNCTION
-    ir::Inplace<"bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
-                "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor">
-        bernoulli_;
+ir::Inplace<"bernoulli.p(Tensor self, float p, *, Generator? generator=None) -> Tensor",
+            "bernoulli.Tensor(Tensor self, Tensor p, *, Generator? generator=None) -> Tensor">
+    bernoulli_;
 
 }  // namespace fg

@@ -20,18 +20,17 @@ FG_FUNCTION ir::Function<"flipud(Tensor self) -> Tensor"> flipud;
 FG_FUNCTION ir::Function<"constant_pad_nd(Tensor self, int[] pad, Scalar value=0) -> Tensor">
     constant_pad_nd;
 FG_FUNCTION
-    ir::Function<"pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor">
-        pad;
+ir::Function<"pad(Tensor self, int[] pad, str mode='constant', float? value=None) -> Tensor"> pad;
 
 FG_FUNCTION ir::Function<"tril(Tensor self, int diagonal=0) -> Tensor"> tril;
 FG_FUNCTION ir::Function<"triu(Tensor self, int diagonal=0) -> Tensor"> triu;
 FG_FUNCTION
-    ir::Function<"diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor">
-        diagonal_copy;
+ir::Function<"diagonal_copy(Tensor self, int offset=0, int dim1=0, int dim2=1) -> Tensor">
+    diagonal_copy;
 FG_FUNCTION ir::Function<"diag(Tensor self, int diagonal=0) -> Tensor"> diag;
 FG_FUNCTION
-    ir::Function<"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor">
-        diag_embed;
+ir::Function<"diag_embed(Tensor self, int offset=0, int dim1=-2, int dim2=-1) -> Tensor">
+    diag_embed;
 FG_FUNCTION ir::Function<"diagflat(Tensor self, int offset=0) -> Tensor"> diagflat;
 FG_FUNCTION ir::Function<"trace(Tensor self) -> Tensor"> trace;
 FG_FUNCTION ir::InplaceOf<decltype(tril)> tril_;

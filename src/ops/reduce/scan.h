@@ -12,8 +12,8 @@ FG_FUNCTION ir::InplaceOf<decltype(cumprod)> cumprod_;
 
 // s[k] = b[k] + a[k] * s[k - 1] along dim, or with k + 1 when reverse: the gradient of products.
 FG_FUNCTION
-    ir::Function<"linear_recurrence(Tensor a, Tensor b, int dim, bool reverse=False) -> Tensor">
-        linear_recurrence;
+ir::Function<"linear_recurrence(Tensor a, Tensor b, int dim, bool reverse=False) -> Tensor">
+    linear_recurrence;
 
 }  // namespace fg
 

@@ -44,13 +44,13 @@ FG_FUNCTION ir::Function<"t(Tensor(a) self) -> Tensor(a)"> t;
 FG_FUNCTION ir::Function<"numpy_T(Tensor(a) self) -> Tensor(a)"> numpy_T;
 FG_FUNCTION ir::Function<"mT(Tensor(a) self) -> Tensor(a)"> mT;
 FG_FUNCTION
-    ir::Function<"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-                 "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
-        movedim;
+ir::Function<"movedim.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+             "movedim.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
+    movedim;
 FG_FUNCTION
-    ir::Function<"moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
-                 "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
-        moveaxis;
+ir::Function<"moveaxis.int(Tensor(a) self, int source, int destination) -> Tensor(a)",
+             "moveaxis.intlist(Tensor(a) self, int[] source, int[] destination) -> Tensor(a)">
+    moveaxis;
 
 // ---- parts
 FG_FUNCTION ir::Function<
@@ -59,8 +59,8 @@ FG_FUNCTION ir::Function<
 FG_FUNCTION ir::Function<"narrow(Tensor(a) self, int dim, Dim start, Dim length) -> Tensor(a)">
     narrow;
 FG_FUNCTION
-    ir::Function<"diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)">
-        diagonal;
+ir::Function<"diagonal(Tensor(a) self, int offset=0, int dim1=0, int dim2=1) -> Tensor(a)">
+    diagonal;
 FG_FUNCTION ir::Function<"unfold(Tensor(a) self, int dimension, int size, int step) -> Tensor(a)">
     unfold;
 FG_FUNCTION ir::Function<
@@ -75,8 +75,8 @@ FG_FUNCTION ir::Function<"split.Tensor(Tensor(a) self, int split_size, int dim=0
                          "split.sizes(Tensor(a) self, int[] split_size, int dim=0) -> Tensor(a)[]">
     split;
 FG_FUNCTION
-    ir::Function<"split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]">
-        split_with_sizes;
+ir::Function<"split_with_sizes(Tensor(a) self, int[] split_sizes, int dim=0) -> Tensor(a)[]">
+    split_with_sizes;
 FG_FUNCTION ir::Function<"chunk(Tensor(a) self, int chunks, int dim=0) -> Tensor(a)[]"> chunk;
 
 }  // namespace fg
