@@ -13,6 +13,8 @@ import files
 import modules
 import optimizers
 import programs
+import recurrent
+import transformers
 
 
 def main():
@@ -23,7 +25,7 @@ def main():
         import foregrad.optim  # noqa: F401
     library.manual_seed(0)
     numpy.random.seed(0)
-    for source in (modules, errors, programs, optimizers):
+    for source in (modules, errors, programs, optimizers, recurrent, transformers):
         for case in source.cases(library):
             print(json.dumps(case))
     for case in files.cases(library, name, folder):

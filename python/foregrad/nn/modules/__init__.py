@@ -15,7 +15,9 @@ from foregrad.nn.modules import (
     normalization,
     parameters,
     pooling,
+    rnn,
     sparse,
+    transformer,
 )
 from foregrad.nn.modules.activation import *  # noqa: F401,F403
 from foregrad.nn.modules.attention import *  # noqa: F401,F403
@@ -31,8 +33,10 @@ from foregrad.nn.modules.module import Module  # noqa: F401
 from foregrad.nn.modules.normalization import *  # noqa: F401,F403
 from foregrad.nn.modules.parameters import *  # noqa: F401,F403
 from foregrad.nn.modules.pooling import *  # noqa: F401,F403
+from foregrad.nn.modules.rnn import *  # noqa: F401,F403
 from foregrad.nn.modules.sparse import *  # noqa: F401,F403
+from foregrad.nn.modules.transformer import *  # noqa: F401,F403
 
 _FAMILIES = (activation, attention, batchnorm, container, conv, dropout, flatten, instancenorm,
-             linear, loss, normalization, parameters, pooling, sparse)
+             linear, loss, normalization, parameters, pooling, rnn, sparse, transformer)
 __all__ = ["Module", *(name for family in _FAMILIES for name in family.__all__)]

@@ -1,5 +1,6 @@
 """Helpers around gradients and parameters."""
 
+from foregrad.nn.utils import rnn  # noqa: F401
 from foregrad.nn.utils.clip_grad import (  # noqa: F401
     clip_grad_norm_,
     clip_grad_value_,
