@@ -4,6 +4,9 @@
 
 #include "base/fail.h"
 #include "ops/kernels/strided.h"
+#include "ops/matmul/matmul.h"
+#include "ops/reduce/reduce.h"
+#include "ops/view/views.h"
 
 namespace fg::ops {
 
@@ -119,7 +122,7 @@ void evaluate_forward(const char* who, const Layer& layer, const LayerParams& p,
   Contiguous read;
   kernels::run_layer({sizes_of(layer, steps), read(layer.rows), read(layer.hx), read(o.cx),
                       read(layer.weight), read(o.bias), memory(o.output), memory(o.hn),
-                      memory(o.cn), p.keep ? memory(o.saved) : nullptr});
+                      memory(o.cn), memory(o.saved)});
 }
 
 void evaluate_backward(const char* who, const Layer& layer, const LayerParams& p,
@@ -131,5 +134,20 @@ void evaluate_backward(const char* who, const Layer& layer, const LayerParams& p
                                read(layer.rows), read(layer.weight), memory(o.d_gates),
                                memory(o.d_product), memory(o.d_hx), memory(o.d_cx)});
 }
+
+static Tensor as_rows(const Tensor& steps) {
+  return steps.dim() == 3 ? flatten(steps, 0, 1) : steps;
+}
+
+LayerState state_of(const Layer& layer, const LayerParams& p) {
+  return {layer.kind, layer.rows, layer.weight, layer.hx, layer.batch_sizes, p.reverse};
+}
+
+Tensor weight_gradient(const Tensor& product, const Layer& layer) {
+  Dim before = layer.hidden() * kernels::kept_count(layer.kind);
+  return mm(t(as_rows(product)), narrow(as_rows(layer.rows), 1, before, layer.width()));
+}
+
+Tensor bias_gradient(const Tensor& product) { return sum(as_rows(product), Dims{0}); }
 
 }  // namespace fg::ops

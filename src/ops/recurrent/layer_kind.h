@@ -2,6 +2,7 @@
 // kernels.
 #pragma once
 
+#include "ops/recurrent/recurrent_gradients.h"
 #include "ops/recurrent/recurrent_kernel.h"
 #include "tensor/tensor.h"
 
@@ -10,7 +11,7 @@ namespace fg::ops {
 using kernels::CellKind;
 
 struct LayerParams {
-  bool reverse = false, keep = true, relu = false;
+  bool reverse = false, relu = false;
   bool operator==(const LayerParams&) const = default;
 };
 
@@ -32,10 +33,6 @@ struct Layer {
   Dims state() const { return {hx.sizes()[0], hidden()}; }
 };
 
-inline CellKind plain_kind(const LayerParams& p) {
-  return p.relu ? CellKind::relu : CellKind::tanh;
-}
-
 // Refuse other dtypes than float32 and float64, or different ones; and other sizes.
 void check_dtypes(const char* who, std::initializer_list<const Tensor*> tensors);
 void check_sizes(const char* who, const char* what, const Tensor& tensor, const Dims& sizes);
@@ -53,5 +50,12 @@ struct BackwardOperands {
 };
 void evaluate_backward(const char* who, const Layer& layer, const LayerParams& p,
                        const BackwardOperands& operands);
+
+// ---- gradients
+
+LayerState state_of(const Layer& layer, const LayerParams& p);
+// What flowed to the products with the weight, times the states that they were made of.
+Tensor weight_gradient(const Tensor& product, const Layer& layer);
+Tensor bias_gradient(const Tensor& product);
 
 }  // namespace fg::ops

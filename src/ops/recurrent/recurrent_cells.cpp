@@ -33,11 +33,11 @@ void check_cell(const char* who, const Tensor& input, const State& state, const 
   for (const Tensor& part : {state.h, state.c}) {
     if (!part.defined()) continue;
     if (!(part.sizes()[0] == input.sizes()[0])) {
-      fail("Input batch size {} doesn't match hidden batch size {}", input.sizes()[0].text(),
+      fail("Input batch size {} doesn't match hidden0 batch size {}", input.sizes()[0].text(),
            part.sizes()[0].text());
     }
     if (!(part.sizes().back() == hidden)) {
-      fail("hidden has inconsistent hidden_size: got {}, expected {}", part.sizes().back().text(),
+      fail("hidden0 has inconsistent hidden_size: got {}, expected {}", part.sizes().back().text(),
            hidden.text());
     }
   }

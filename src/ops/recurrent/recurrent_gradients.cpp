@@ -1,7 +1,5 @@
 #include "ops/recurrent/recurrent_gradients.h"
 
-#include <algorithm>
-
 #include "ops/copy/copy.h"
 #include "ops/create/create.h"
 #include "ops/elementwise/arithmetic.h"
@@ -9,6 +7,7 @@
 #include "ops/elementwise/unary.h"
 #include "ops/matmul/matmul.h"
 #include "ops/rearrange/join.h"
+#include "ops/recurrent/step_view.h"
 #include "ops/view/views.h"
 
 namespace fg::ops {
@@ -115,33 +114,17 @@ CellSecond cell_second(CellKind kind, const CellInput& in, const CellOutput& u) 
 
 // ---- all steps
 
-struct Step {
-  Dim first, rows;
-};
-
-// The layer as matrices that have the rows of all steps.
+// The layer as matrices of its steps.
 class Walk {
  public:
   explicit Walk(const LayerState& layer)
       : layer_(layer),
         batch_(layer.hx.sizes()[0]),
-        hidden_(layer.weight.sizes()[0] / kernels::gate_count(layer.kind)) {
-    const Dims& sizes = layer.saved.sizes();
-    if (!layer.batch_sizes.defined()) {
-      for (int64_t t = 0; t < sizes[0].value(); t++) steps_.push_back({batch_ * t, batch_});
-    } else {
-      Dim first = 0;
-      for (int64_t rows : layer.batch_sizes.to_vector<int64_t>()) {
-        steps_.push_back({first, rows});
-        first += rows;
-      }
-    }
-  }
+        hidden_(layer.weight.sizes()[0] / kernels::gate_count(layer.kind)),
+        steps(layer.saved, layer.batch_sizes, batch_) {}
 
-  size_t size() const { return steps_.size(); }
   // The place in memory of the step that is computed as number `index`.
-  size_t place(size_t index) const { return layer_.reverse ? size() - 1 - index : index; }
-  const Step& step(size_t index) const { return steps_[place(index)]; }
+  size_t place(size_t index) const { return layer_.reverse ? steps.size() - 1 - index : index; }
   // Dimensions of gates in units of the hidden size.
   Tensors parts_of(const Tensor& rows, size_t count) const {
     Tensors parts;
@@ -149,30 +132,8 @@ class Walk {
       parts.push_back(narrow(rows, 1, hidden_ * static_cast<int64_t>(k), hidden_));
     return parts;
   }
-  Tensor rows_of(const Tensor& all, size_t index) const {
-    if (!all.defined()) return all;
-    Tensor rows = all.dim() == 3 ? flatten(all, 0, 1) : all;
-    return narrow(rows, 0, step(index).first, step(index).rows);
-  }
   Tensor state(const Tensor& given, Dim width) const {
     return given.defined() ? given : zeros({batch_, width}, layer_.saved.dtype());
-  }
-  // The rows of a state that a step computes, and the state with new ones in their place.
-  Tensor head(const Tensor& state, size_t index) const {
-    Dim rows = step(index).rows;
-    return rows == batch_ ? state : narrow(state, 0, 0, rows);
-  }
-  Tensor with_head(const Tensor& state, const Tensor& rows, size_t index) const {
-    Dim count = step(index).rows;
-    if (count == batch_) return rows;
-    return cat({rows, narrow(state, 0, count, batch_ - count)}, 0);
-  }
-  // Matrices of the steps, in the order of memory, in the form of the layer.
-  Tensor joined(const Tensors& of_steps) const {
-    Tensor rows = of_steps.size() == 1 ? of_steps[0] : cat(of_steps, 0);
-    Dims sizes = layer_.saved.sizes();
-    if (sizes.size() == 2) return rows;
-    return reshape(rows, {sizes[0], sizes[1], rows.sizes()[1]});
   }
 
   size_t kept() const { return static_cast<size_t>(kernels::kept_count(layer_.kind)); }
@@ -192,7 +153,9 @@ class Walk {
  private:
   const LayerState& layer_;
   Dim batch_, hidden_;
-  std::vector<Step> steps_;  // in the order of memory
+
+ public:
+  const StepView steps;
 };
 
 Tensor side_by_side(const Tensors& parts) { return parts.size() == 1 ? parts[0] : cat(parts, 1); }
@@ -205,28 +168,29 @@ struct Unrolled {
 };
 
 Unrolled unroll(const Walk& walk, const LayerState& layer, const ResultGrads& grads) {
-  Unrolled all{{}, std::vector<CellInput>(walk.size()), Tensors(walk.size())};
-  Tensors gates(walk.size()), products(walk.size());
-  // With one step the state before it may have another width than h after it.
+  Unrolled all{{}, std::vector<CellInput>(walk.steps.size()), Tensors(walk.steps.size())};
+  Tensors gates(walk.steps.size()), products(walk.steps.size());
   Tensor d_h = walk.state(grads.hn, walk.hidden()), d_c;
   if (walk.lstm()) d_c = walk.state(grads.cn, walk.hidden());
-  for (size_t s = walk.size(); s-- > 0;) {
-    Tensor d_saved = walk.rows_of(grads.saved, s);
-    CellInput in{plus(walk.head(d_h, s), walk.rows_of(grads.output, s)),
-                 walk.lstm() ? walk.head(d_c, s) : Tensor(),
-                 walk.kept_parts(walk.rows_of(layer.saved, s)), walk.kept_parts(d_saved)};
+  for (size_t s = walk.steps.size(); s-- > 0;) {
+    const size_t at = walk.place(s);
+    Tensor d_saved = walk.steps.rows(grads.saved, at);
+    CellInput in{plus(d_h, walk.steps.rows(grads.output, at)), d_c,
+                 walk.kept_parts(walk.steps.rows(layer.saved, at)), walk.kept_parts(d_saved)};
     CellOutput out = cell_backward(layer.kind, in);
     Tensor of_gates = side_by_side(out.gates);
     Tensor product = walk.gru() ? side_by_side(out.product) : of_gates;
     Tensor before = plus(plus(mm(product, layer.weight), out.direct), walk.saved_h(d_saved));
-    d_h = walk.with_head(d_h, before, s);
-    if (walk.lstm()) d_c = walk.with_head(d_c, out.c, s);
-    gates[walk.place(s)] = of_gates;
-    products[walk.place(s)] = product;
+    // With one step the state before it may have another width than the one after it.
+    d_h = walk.steps.updated(d_h, before, at);
+    if (walk.lstm()) d_c = walk.steps.updated(d_c, out.c, at);
+    gates[at] = of_gates;
+    products[at] = product;
     all.products[s] = product;
     all.inputs[s] = std::move(in);
   }
-  all.grads = {walk.joined(gates), walk.gru() ? walk.joined(products) : Tensor(), d_h, d_c};
+  all.grads = {walk.steps.joined(gates), walk.gru() ? walk.steps.joined(products) : Tensor(), d_h,
+               d_c};
   return all;
 }
 
@@ -242,36 +206,36 @@ LayerSecond layer_second(const LayerState& layer, const ResultGrads& grads, cons
   Unrolled backward = unroll(walk, layer, grads);
   Tensor u_h = walk.state(of.hx, walk.width()), u_c;
   if (walk.lstm()) u_c = walk.state(of.cx, walk.hidden());
-  Tensors outputs(walk.size()), saved(walk.size()), left, right;
+  Tensors outputs(walk.steps.size()), saved(walk.steps.size()), left, right;
   auto or_zeros = [&](const Tensor& u, const Tensor& like) {
     return u.defined() ? u : zeros_like(like);
   };
-  for (size_t s = 0; s < walk.size(); s++) {
+  for (size_t s = 0; s < walk.steps.size(); s++) {
+    const size_t at = walk.place(s);
     const Tensor& product = backward.products[s];
-    Tensor u_before = walk.head(u_h, s), u_product = mm(u_before, t(layer.weight));
-    left.push_back(product);
-    right.push_back(u_before);
+    Tensor u_product = mm(u_h, t(layer.weight)), u_gates = walk.steps.rows(of.gates, at);
+    left.push_back(walk.steps.cleared(product, at));
+    right.push_back(u_h);
     CellOutput u;
-    Tensor u_gates = walk.rows_of(of.gates, s);
     if (walk.gru()) {
-      u_product = plus(u_product, walk.rows_of(of.product, s));
+      u_product = plus(u_product, walk.steps.rows(of.product, at));
       u.gates = walk.parts_of(or_zeros(u_gates, product), walk.gates());
       u.product = walk.parts_of(u_product, walk.gates());
-      u.direct = u_before;
+      u.direct = u_h;
     } else {
       u.gates = walk.parts_of(plus(u_product, u_gates), walk.gates());
     }
-    if (walk.lstm()) u.c = walk.head(u_c, s);
+    u.c = u_c;
     CellSecond second = cell_second(layer.kind, backward.inputs[s], u);
     Tensors parts = second.kept;
     if (!walk.gru()) parts.push_back(zeros({second.d_h.sizes()[0], walk.width()}, u_h.dtype()));
-    saved[walk.place(s)] = cat(parts, 1);
-    outputs[walk.place(s)] = second.d_h;
-    u_h = walk.with_head(u_h, second.d_h, s);
-    if (walk.lstm()) u_c = walk.with_head(u_c, second.d_c, s);
+    saved[at] = cat(parts, 1);
+    outputs[at] = second.d_h;
+    u_h = walk.steps.updated(u_h, second.d_h, at);
+    if (walk.lstm()) u_c = walk.steps.updated(u_c, second.d_c, at);
   }
   Tensor weight = mm(t(cat(left, 0)), cat(right, 0));
-  return {{walk.joined(outputs), u_h, u_c, walk.joined(saved)}, weight};
+  return {{walk.steps.joined(outputs), u_h, u_c, walk.steps.joined(saved)}, weight};
 }
 
 }  // namespace fg::ops

@@ -1,13 +1,11 @@
 #include "ops/recurrent/recurrent_parts.h"
 
-#include <algorithm>
-
 #include "base/fail.h"
 #include "ir/record.h"
 #include "ops/elementwise/arithmetic.h"
 #include "ops/matmul/matmul.h"
-#include "ops/rearrange/join.h"
 #include "ops/recurrent/recurrent_layer.h"
+#include "ops/recurrent/step_view.h"
 #include "ops/view/views.h"
 
 namespace fg::ops {
@@ -37,54 +35,40 @@ bool keeps(const Tensor& gates, const State& state, const Tensor& weight, const 
 }
 
 DirectionResult run_layer(const Direction& d, const Tensor& gates, const State& state) {
-  const Tensor& weight = d.weights.w_hh;
-  const bool keep = keeps(gates, state, weight, d.weights.b_hh);
-  if (d.kind == CellKind::lstm) {
-    auto [output, h, c, saved] =
-        lstm_layer(gates, state.h, state.c, weight, d.batch_sizes, d.reverse, keep);
+  const Tensor &weight = d.weights.w_hh, &bias = d.weights.b_hh, &sizes = d.batch_sizes;
+  const bool keep = keeps(gates, state, weight, bias), relu = d.kind == CellKind::relu;
+  if (d.kind == CellKind::lstm && keep) {
+    auto [output, h, c, saved] = lstm_layer(gates, state.h, state.c, weight, sizes, d.reverse);
     return {output, {h, c}};
   }
-  if (d.kind == CellKind::gru) {
-    auto [output, h, saved] =
-        gru_layer(gates, state.h, weight, d.weights.b_hh, d.batch_sizes, d.reverse, keep);
+  if (d.kind == CellKind::lstm) {
+    auto [output, h, c] = lstm_layer_values(gates, state.h, state.c, weight, sizes, d.reverse);
+    return {output, {h, c}};
+  }
+  if (!keep) {
+    auto [output, h] = d.kind == CellKind::gru
+                           ? gru_layer_values(gates, state.h, weight, bias, sizes, d.reverse)
+                           : rnn_layer_values(gates, state.h, weight, sizes, d.reverse, relu);
     return {output, {h, {}}};
   }
-  auto [output, h, saved] =
-      rnn_layer(gates, state.h, weight, d.batch_sizes, d.reverse, d.kind == CellKind::relu, keep);
+  auto [output, h, saved] = d.kind == CellKind::gru
+                                ? gru_layer(gates, state.h, weight, bias, sizes, d.reverse)
+                                : rnn_layer(gates, state.h, weight, sizes, d.reverse, relu);
   return {output, {h, {}}};
-}
-
-// Rows of a state that a step computes, and the state with new ones in their place.
-Tensor head(const Tensor& state, Dim rows) {
-  return rows == state.sizes()[0] ? state : narrow(state, 0, 0, rows);
-}
-Tensor with_head(const Tensor& state, const Tensor& rows) {
-  Dim count = rows.sizes()[0], all = state.sizes()[0];
-  return count == all ? rows : cat({rows, narrow(state, 0, count, all - count)}, 0);
 }
 
 // A projected lstm: the state is another one than the output of the cell, so step by step.
 DirectionResult run_projected(const Direction& d, const Tensor& gates, State state) {
-  std::vector<Dim> counts;
-  if (d.batch_sizes.defined()) {
-    for (int64_t rows : d.batch_sizes.to_vector<int64_t>()) counts.emplace_back(rows);
-  } else {
-    counts.assign(static_cast<size_t>(gates.sizes()[0].value()), state.h.sizes()[0]);
-  }
-  Tensor rows = gates.dim() == 3 ? flatten(gates, 0, 1) : gates;
-  std::vector<Dim> firsts;
-  Dim total = 0;
-  for (const Dim& count : counts) firsts.push_back(total), total += count;
-  Tensors outputs(counts.size());
+  StepView steps(gates, d.batch_sizes, state.h.sizes()[0]);
+  Tensors outputs(steps.size());
   Direction one{d.kind, d.weights, {}, false};
-  for (size_t s = 0; s < counts.size(); s++) {
-    size_t t = d.reverse ? counts.size() - 1 - s : s;
-    Tensor step = unsqueeze(narrow(rows, 0, firsts[t], counts[t]), 0);
-    auto [_, next] = run_layer(one, step, {head(state.h, counts[t]), head(state.c, counts[t])});
-    outputs[t] = mm(next.h, fg::t(d.weights.w_hr));
-    state = {with_head(state.h, outputs[t]), with_head(state.c, next.c)};
+  for (size_t s = 0; s < steps.size(); s++) {
+    size_t at = d.reverse ? steps.size() - 1 - s : s;
+    auto [_, next] = run_layer(one, unsqueeze(steps.rows(gates, at), 0), state);
+    outputs[at] = mm(next.h, t(d.weights.w_hr));
+    state = {steps.updated(state.h, outputs[at], at), steps.updated(state.c, next.c, at)};
   }
-  return {gates.dim() == 3 ? stack(outputs, 0) : cat(outputs, 0), state};
+  return {steps.joined(outputs), state};
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 """Attention of several heads and transformers: forward, backward, second backward."""
+import contextlib
 import inspect
 
 import numpy
@@ -43,7 +44,7 @@ MODELS = [
 ]
 # The text of a call of scaled_dot_product_attention.
 PRODUCTS = ["q, k, v", "q, k, v, scale=0.3", "q, k, v, m(L, S)", "q, k, v, m(L, S) > 0",
-            "q, k, v, m(N, 1, L, S)", "q, k, v, None, 0.0, True", "q, k, v, m(L, S), 0.0, True",
+            "q, k, v, m(N, 1, L, S)", "q, k, v, None, 0.0, True",
             "q, k[:, :2], v[:, :2], enable_gqa=True",
             "q, k[:, :1], v[:, :2], enable_gqa=True, is_causal=True, scale=2.0",
             "q[0], k[0], v[0], m(L, S)", "q[0, 0], k[0, 0], v[0, 0], is_causal=True",
@@ -147,6 +148,15 @@ def signature_cases(lib):
     yield case("arguments of multi_head_attention_forward", {"names": list(found)})
 
 
+def whole_derivatives(lib):
+    """PyTorch's fast kernel has no second gradient."""
+    if lib.__name__ != "torch":
+        return contextlib.nullcontext()
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    return sdpa_kernel(SDPBackend.MATH)
+
+
 def cases(lib):
-    for make in (attention_cases, layer_cases, product_cases, signature_cases):
-        yield from make(lib)
+    with whole_derivatives(lib):
+        for make in (attention_cases, layer_cases, product_cases, signature_cases):
+            yield from make(lib)
