@@ -48,6 +48,7 @@
 #include "ops/random/random.h"
 #include "ops/rearrange/join.h"
 #include "ops/rearrange/rearrange.h"
+#include "ops/recurrent/recurrent.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/reduce_order.h"
 #include "ops/reduce/reduce_spread.h"

@@ -4,6 +4,7 @@ import math as _math
 import warnings as _warnings
 
 from foregrad import _C
+from foregrad.nn._multihead import multi_head_attention_forward  # noqa: F401
 
 _f = _C._functions
 

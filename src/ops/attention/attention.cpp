@@ -65,14 +65,15 @@ void check_dtypes(const Tensor& q, const Tensor& k, const Tensor& v, const Tenso
 }
 
 void check_operands(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
-                    bool is_causal) {
+                    double dropout_p) {
   if (q.dim() < 2 || k.dim() < 2 || v.dim() < 2) {
     fail("scaled_dot_product_attention: expected at least 2 dimensions each, got {}, {} and {}",
          text(q.sizes()), text(k.sizes()), text(v.sizes()));
   }
   check_dtypes(q, k, v, mask);
-  if (is_causal && mask.defined()) {
-    fail("scaled_dot_product_attention: got attn_mask and is_causal; give one of them");
+  if (!(dropout_p >= 0 && dropout_p <= 1)) {
+    fail("scaled_dot_product_attention: dropout probability has to be between 0 and 1, but got {}",
+         dropout_p);
   }
   auto rows = [](const Tensor& x) { return x.sizes()[x.dim() - 2]; };
   if (!(q.sizes().back() == k.sizes().back()) || !(rows(k) == rows(v))) {
@@ -111,14 +112,19 @@ Tensor additive_mask(const Tensor& visible, DType dtype) {
   return masked_fill(zeros(visible.sizes(), dtype), logical_not(visible), kMasked);
 }
 
+// The term of a causal mask: each query sees the keys up to its own place.
+static Tensor causal_mask(const Tensor& query, const Tensor& key) {
+  Dims square{query.sizes()[query.dim() - 2], key.sizes()[key.dim() - 2]};
+  return additive_mask(tril(ones(square, kBool)), query.dtype());
+}
+
 // The scale is split between query and key, which keeps the scores of long vectors in range.
 Tensor attention_weights(const Tensor& query, const Tensor& key, const Tensor& mask, bool is_causal,
                          double scale) {
   double root = std::sqrt(std::abs(scale));
   Tensor scores = matmul(query * (scale < 0 ? -root : root), transpose(key, -2, -1) * root);
   if (is_causal) {
-    Dims square{query.sizes()[query.dim() - 2], key.sizes()[key.dim() - 2]};
-    scores = scores + additive_mask(tril(ones(square, kBool)), query.dtype());
+    scores = scores + causal_mask(query, key);
   } else if (mask.defined()) {
     scores = scores + mask;
   }
@@ -143,12 +149,13 @@ Tensor attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& m
               const Settings& s) {
   bool visible = mask.defined() && mask.dtype() == kBool;
   Tensor added = visible ? ops::additive_mask(mask, q.dtype()) : mask;
+  const bool both = s.is_causal && added.defined(), is_causal = s.is_causal && !both;
+  if (both) added = added + ops::causal_mask(q, k);
   if (!(s.dropout_p > 0) && ops::has_flash_kernel(q, k, v, added)) {
     if (added.defined()) added = to(added, q.dtype());
-    return std::get<0>(flash_attention(q, k, v, added, s.is_causal, s.scale));
+    return std::get<0>(flash_attention(q, k, v, added, is_causal, s.scale));
   }
-  Tensor weights =
-      ops::attention_weights(q, k, added, s.is_causal, ops::attention_scale(q, s.scale));
+  Tensor weights = ops::attention_weights(q, k, added, is_causal, ops::attention_scale(q, s.scale));
   if (s.dropout_p > 0) weights = dropout(weights, s.dropout_p, true);
   return matmul(weights, v);
 }
@@ -159,7 +166,7 @@ const auto attention_entry =
            "position is seen.",
            [](const Tensor& query, const Tensor& key, const Tensor& value, const Tensor& attn_mask,
               double dropout_p, bool is_causal, OptFloat scale, bool enable_gqa) {
-             check_operands(query, key, value, attn_mask, is_causal);
+             check_operands(query, key, value, attn_mask, dropout_p);
              Tensor k = enable_gqa ? repeat_heads(key, query) : key;
              Tensor v = enable_gqa ? repeat_heads(value, query) : value;
              Settings settings{dropout_p, is_causal, scale};
@@ -177,14 +184,16 @@ const auto attention_entry =
         .samples([] {
           Tensor q = sample({2, 2, 3}, -1, 1), kv = sample({2, 3, 3}, -1, 1);
           Value none;
-          return Samples{{{q, kv, sample({2, 3, 2})}},
-                         {{q, kv, kv, sample({2, 3})}, "added mask"},
-                         {{q, kv, kv, sample_mask({2, 3})}, "bool mask"},
-                         {{q, kv, kv, none, Scalar(0.0), Scalar(true)}, "causal"},
-                         {{q, kv, kv, none, Scalar(0.0), Scalar(false), Scalar(-0.5)}, "scale"},
-                         {{sample({1, 4, 2, 3}), sample({1, 2, 2, 3}), sample({1, 2, 2, 3}), none,
-                           Scalar(0.0), Scalar(false), none, Scalar(true)},
-                          "heads that share keys"}};
+          return Samples{
+              {{q, kv, sample({2, 3, 2})}},
+              {{q, kv, kv, sample({2, 3})}, "added mask"},
+              {{q, kv, kv, sample_mask({2, 3})}, "bool mask"},
+              {{q, kv, kv, none, Scalar(0.0), Scalar(true)}, "causal"},
+              {{q, kv, kv, sample({2, 3}), Scalar(0.0), Scalar(true)}, "mask and causal"},
+              {{q, kv, kv, none, Scalar(0.0), Scalar(false), Scalar(-0.5)}, "scale"},
+              {{sample({1, 4, 2, 3}), sample({1, 2, 2, 3}), sample({1, 2, 2, 3}), none, Scalar(0.0),
+                Scalar(false), none, Scalar(true)},
+               "heads that share keys"}};
         });
 
 }  // namespace

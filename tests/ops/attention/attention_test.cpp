@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "autograd/autograd.h"
 #include "autograd/node.h"
 #include "base/error.h"
 #include "ops/create/create.h"
 #include "ops/elementwise/arithmetic.h"
+#include "ops/elementwise/choose.h"
 #include "ops/matmul/matmul.h"
 #include "ops/norm/softmax.h"
 #include "ops/reduce/reduce.h"
@@ -58,10 +60,19 @@ TEST(Attention, halves_are_computed_in_float) {
             attention(wide, wide, wide).to(kBFloat16).to_vector<float>());
 }
 
+TEST(Attention, a_mask_and_a_causal_one_hide_together) {
+  Tensor q = spread({2, 3, 4}), mask = spread({3, 3});
+  Tensor hidden = tensor({{0, 1, 1}, {0, 0, 1}, {0, 0, 0}}, kBool);
+  Tensor both = masked_fill(mask, hidden, -std::numeric_limits<double>::infinity());
+  EXPECT_EQ(attention(q, q, q, mask, 0, true).to_vector<double>(),
+            attention(q, q, q, both).to_vector<double>());
+}
+
 TEST(Attention, errors_say_what_came_and_what_was_expected) {
-  Tensor q = spread({2, 4}), mask = ones({2, 2}, kBool);
-  EXPECT_EQ(error_of([&] { attention(q, q, q, mask, 0, true); }),
-            "scaled_dot_product_attention: got attn_mask and is_causal; give one of them");
+  Tensor q = spread({2, 4});
+  EXPECT_EQ(error_of([&] { attention(q, q, q, {}, 1.5); }),
+            "scaled_dot_product_attention: dropout probability has to be between 0 and 1, but got "
+            "1.5");
   EXPECT_EQ(error_of([&] { attention(q, q.to(kFloat32), q); }),
             "scaled_dot_product_attention: expected query, key and value of the same dtype, got "
             "float64, float32 and float64; convert them with to()");

@@ -14,6 +14,8 @@ import layers
 import modules
 import optimizers
 import programs
+import recurrent
+import transformers
 import utilities
 
 
@@ -25,7 +27,8 @@ def main():
         import foregrad.optim  # noqa: F401
     library.manual_seed(0)
     numpy.random.seed(0)
-    for source in (modules, layers, utilities, errors, programs, optimizers):
+    for source in (modules, layers, utilities, errors, programs, optimizers, recurrent,
+                   transformers):
         for case in source.cases(library):
             print(json.dumps(case))
     for case in files.cases(library, name, folder):

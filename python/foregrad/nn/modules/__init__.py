@@ -25,7 +25,9 @@ from foregrad.nn.modules import (
     parameters,
     pixelshuffle,
     pooling,
+    rnn,
     sparse,
+    transformer,
     upsampling,
     utils,  # noqa: F401
 )
@@ -52,13 +54,15 @@ from foregrad.nn.modules.padding import *  # noqa: F401,F403
 from foregrad.nn.modules.parameters import *  # noqa: F401,F403
 from foregrad.nn.modules.pixelshuffle import *  # noqa: F401,F403
 from foregrad.nn.modules.pooling import *  # noqa: F401,F403
+from foregrad.nn.modules.rnn import *  # noqa: F401,F403
 from foregrad.nn.modules.sparse import *  # noqa: F401,F403
+from foregrad.nn.modules.transformer import *  # noqa: F401,F403
 from foregrad.nn.modules.upsampling import *  # noqa: F401,F403
 
 _FAMILIES = (_lazy_conv, _lazy_layers, activation, adaptive, attention, batchnorm,
              channelshuffle, container, conv, distance, dropout, flatten, fold, instancenorm,
              linear, linear_cross_entropy_options, loss, normalization, padding, parameters,
-             pixelshuffle, pooling, sparse, upsampling)
+             pixelshuffle, pooling, rnn, sparse, transformer, upsampling)
 __all__ = ["Module", *(name for family in _FAMILIES for name in family.__all__)]
 
 # Names stand in the modules where PyTorch has them, too.

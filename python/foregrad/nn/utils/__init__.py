@@ -28,7 +28,7 @@ from foregrad.nn.utils.spectral_norm import remove_spectral_norm, spectral_norm 
 from foregrad.nn.utils.weight_norm import remove_weight_norm, weight_norm  # noqa: F401
 
 # Loaded when they are first needed.
-_LATE = ("parametrizations", "parametrize", "prune", "stateless")
+_LATE = ("parametrizations", "parametrize", "prune", "rnn", "stateless")
 __all__ = ["clip_grad_norm", "clip_grad_norm_", "clip_grad_value_", "clip_grads_with_norm_",
            "convert_conv2d_weight_memory_format", "convert_conv3d_weight_memory_format",
            "fuse_conv_bn_eval", "fuse_conv_bn_weights", "fuse_linear_bn_eval",
