@@ -131,9 +131,10 @@ void update_all(const Formula& formula, std::span<const Subject> all) {
 }
 
 void update_recorded(const Formula& formula, Subject& subject) {
-  Tensor parameter = subject.parameter;
+  // The formula may keep it for a gradient, and it is written to.
+  Tensor parameter = subject.parameter.clone();
   formula.update(parameter, subject.state, subject.gradient);
-  if (!parameter.is_same(subject.parameter)) subject.parameter.copy_(parameter);
+  subject.parameter.copy_(parameter);
 }
 
 std::vector<Number> numbers_of_rate(const OptimizerSettings& settings, int64_t step,

@@ -180,12 +180,13 @@ class GroupStep {
   void add(PyObject* face) {
     Tensor parameter = tensor_of(face), gradient = parameter.grad();
     if (!gradient.defined()) return;
-    bool is_empty = !of_.keeps_step && of_.state.empty();
-    nb::dict state = is_empty ? nb::dict() : state_of(states_, face);
-    if (!(known_sizes_ == parameter.sizes()) || first_.empty()) {
+    if (!known_ || !(known_sizes_ == parameter.sizes())) {
       known_sizes_ = parameter.sizes();
       first_ = optim::first_state(settings_, known_sizes_);
+      known_ = true;
     }
+    bool is_empty = !of_.keeps_step && first_.empty();
+    nb::dict state = is_empty ? nb::dict() : state_of(states_, face);
     std::vector<double> before = numbers_.read(state, begin_);
     if (state.size() == 0) numbers_.write(state, before);  // they come first, as PyTorch's
     if (!of_.keeps_step && !first_.empty()) {
@@ -249,7 +250,8 @@ class GroupStep {
   StateNumbers numbers_;
   optim::Memory begin_;
   std::map<std::string, nb::str> keys_;
-  Dims known_sizes_;
+  Dims known_sizes_;  // of `first_`
+  bool known_ = false;
   std::vector<optim::FirstState> first_;
   std::map<std::vector<double>, Together> together_;
 };

@@ -47,8 +47,16 @@ class ByHand {
     step++;
     for (size_t i = 0; i < p.size(); i++) {
       if (!gradients[i].defined()) continue;
-      const optim::Update& update = optim::update_of(optim::name(optimizer));
-      update(p[i], state[i], gradients[i], optim::numbers(optimizer, step));
+      // By itself, without rows: the formula, then what it gives in the place of what it got.
+      NoGradGuard no_grad;
+      optim::Memory none;
+      auto formula =
+          optim::formula_of(optim::formula_name(optimizer), optim::numbers(optimizer, step, none));
+      Tensor next = p[i];
+      Tensors next_state = state[i];
+      formula.update(next, next_state, gradients[i]);
+      p[i].copy_(next);
+      for (size_t k = 0; k < next_state.size(); k++) state[i][k].copy_(next_state[k]);
     }
     return loss.detach();
   }
@@ -93,7 +101,7 @@ void expect_as_by_hand(const OptimizerSettings& optimizer, StepOptions options, 
   }
   expect_same_bits(found, hand.state[0], 12);
   EXPECT_FALSE(model.w1.grad().defined());
-  bool none_before = optim::description_of(optimizer).begins_at.empty();
+  bool none_before = !optim::description_of(optimizer).begins_early;
   EXPECT_EQ(step.state(model.unused).empty(), none_before);
   EXPECT_EQ(model.w1.requires_grad(), true);
 }

@@ -1,5 +1,6 @@
 """The optimisers of the native table, as classes with PyTorch's constructors."""
 
+import foregrad
 from foregrad import _C
 from foregrad._optimizers import MODES, documentation_of, made_class, native_settings, table
 from foregrad.autograd._modes import enable_grad, set_grad_enabled
@@ -84,7 +85,7 @@ class NativeOptimizer(Optimizer):
         for name in self._row["numbers"]:
             if name in kept and not isinstance(kept[name], Tensor):
                 dtype = _C.float64 if _C.get_default_dtype() == _C.float64 else _C.float32
-                kept[name] = _C.tensor(float(kept[name]), dtype=dtype)
+                kept[name] = foregrad.tensor(float(kept[name]), dtype=dtype)
 
 
 def _has_gradient(value):
@@ -106,11 +107,15 @@ def _check_tensors(who, settings):
                 raise ValueError(f"Tensor {name} must be 1-element")
 
 
+# Defaults as PyTorch writes and prints them, where zeros are no integers or other numbers are.
+WRITTEN = {"Adafactor": {"weight_decay": 0.0}, "Rprop": {"step_sizes": (1e-6, 50)}}
+
+
 def _made(row, known):
     parameters = ["params", *row["parameters"].split(", ")]
-    # PyTorch writes a default of zero as an integer, and prints it so.
     settings = {name: 0 if type(value) is float and value == 0 else value
                 for name, value in row["settings"].items()}
+    settings.update(WRITTEN.get(row["name"], {}))
     defaults = {name: value for name, value in {**MODES, **settings}.items() if name in parameters}
     row["modes"] = [name for name in MODES if name in parameters]
     base = known[row["base"]] if row["base"] else NativeOptimizer

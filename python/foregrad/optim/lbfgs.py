@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import foregrad
 from foregrad import _C
 from foregrad._optimizers import plain
 from foregrad.autograd._modes import enable_grad, no_grad
@@ -54,7 +55,7 @@ class LBFGS(Optimizer):
     def _gather_flat_grad(self):
         flat = [p.new_zeros(p.numel()) if p.grad is None else p.grad.reshape(-1)
                 for p in self._params]
-        return _C.cat(flat, 0)
+        return foregrad.cat(flat, 0)
 
     def _add_grad(self, step, direction):
         begin = 0
