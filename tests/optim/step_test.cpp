@@ -26,6 +26,20 @@ struct Model {
 Tensor data(int i) { return leaf({4, 6}, 0.1 * i).detach(); }
 Tensor target(int i) { return leaf({4, 3}, -0.2 * i).detach() * 4; }
 
+// An update without rows: the formula, then what it gives in the place of what it got.
+void update_alone(const OptimizerSettings& optimizer, int64_t step, const Tensor& p,
+                  const Tensors& state, const Tensor& gradient) {
+  NoGradGuard no_grad;
+  optim::Memory none;
+  optim::Formula formula =
+      optim::formula_of(optim::formula_name(optimizer), optim::numbers(optimizer, step, none));
+  Tensor next = p;
+  Tensors next_state = state;
+  formula.update(next, next_state, gradient);
+  p.copy_(next);
+  for (size_t k = 0; k < next_state.size(); k++) state[k].copy_(next_state[k]);
+}
+
 // The same step by hand, with the same formulas.
 class ByHand {
  public:
@@ -47,16 +61,7 @@ class ByHand {
     step++;
     for (size_t i = 0; i < p.size(); i++) {
       if (!gradients[i].defined()) continue;
-      // By itself, without rows: the formula, then what it gives in the place of what it got.
-      NoGradGuard no_grad;
-      optim::Memory none;
-      auto formula =
-          optim::formula_of(optim::formula_name(optimizer), optim::numbers(optimizer, step, none));
-      Tensor next = p[i];
-      Tensors next_state = state[i];
-      formula.update(next, next_state, gradients[i]);
-      p[i].copy_(next);
-      for (size_t k = 0; k < next_state.size(); k++) state[i][k].copy_(next_state[k]);
+      update_alone(optimizer, step, p[i], state[i], gradients[i]);
     }
     return loss.detach();
   }
@@ -179,7 +184,7 @@ TEST(CompileStep, GroupsHaveSettingsOfTheirOwn) {
     Tensor loss = adamw.model.loss(data(i), target(i));
     Tensor gradient = autograd::grad({loss}, {adamw.model.b1})[0];
     adamw(data(i), target(i));
-    optim::update_of("SGD")(b1, {}, gradient, optim::numbers(SGD{.lr = 0.2}, i + 1));
+    update_alone(SGD{.lr = 0.2}, i + 1, b1, {}, gradient);
     step(data(i), target(i));
     expect_same_bits({model.w1, model.b1, model.w2}, {other.w1, b1, other.w2}, i);
   }
@@ -241,7 +246,7 @@ TEST(CompileStep, WhatCannotBeCapturedRunsEagerly) {
     Tensor x = leaf({3}, i - 3).detach();
     step(x);
     Tensor gradient = autograd::grad({f(v)(x)}, {v})[0];
-    optim::update_of("AdamW")(v, state, gradient, optim::numbers(AdamW{}, i + 1));
+    update_alone(AdamW{}, i + 1, v, state, gradient);
     EXPECT_TRUE(equal(w, v)) << i;
   }
   EXPECT_EQ(compiler::counters().eager - eager, 4);
