@@ -1,16 +1,22 @@
 """Stubs of the classes that the package makes from the table of optimisers."""
 
 HEADER = '"""{title} Made by python/make_stubs.py."""\n\n'
-OPTIM = """from foregrad import Tensor
+OPTIM = """from contextlib import AbstractContextManager
+from typing import Any
+from foregrad import Tensor
 from foregrad.optim import lr_scheduler as lr_scheduler
 from foregrad.optim import swa_utils as swa_utils
-from foregrad.optim._swap import (
-    swap_in_optimizer_params_and_state as swap_in_optimizer_params_and_state,
-)
 from foregrad.optim.lbfgs import LBFGS as LBFGS
 from foregrad.optim.optimizer import Optimizer as Optimizer
 from foregrad.optim.optimizer import _Params
 from foregrad.optim.sparse_adam import SparseAdam as SparseAdam
+
+def swap_in_optimizer_params_and_state(
+    optimizer: Optimizer,
+    swapin_parameters: dict[str, Tensor],
+    swapin_optim_state: dict[str, Any],
+) -> AbstractContextManager[None]:
+    \"\"\"Lets an optimiser work on other parameters and their state for a while.\"\"\"
 
 """
 TYPES = {bool: "bool", float: "float", int: "int"}

@@ -178,7 +178,9 @@ class GroupStep {
   }
 
   void add(PyObject* face) {
-    Tensor parameter = tensor_of(face), gradient = parameter.grad();
+    Tensor parameter = tensor_of(face);
+    asked(parameter, "grad");
+    Tensor gradient = parameter.grad();
     if (!gradient.defined()) return;
     if (!known_ || !(known_sizes_ == parameter.sizes())) {
       known_sizes_ = parameter.sizes();
@@ -288,6 +290,7 @@ void optimizer_begin(const OptimizerSettings& settings, const Tensor& parameter,
 void forget_gradients(nb::handle parameters) {
   for (nb::handle each : parameters) {
     Tensor parameter = tensor_of(each.ptr());
+    asked(parameter, "grad");
     if (parameter.grad().defined()) parameter.set_grad({});
   }
 }

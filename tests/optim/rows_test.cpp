@@ -39,7 +39,9 @@ std::vector<Subject> subjects(const OptimizerSettings& settings, DType dtype) {
     Subject subject{values(sizes, dtype, 1).requires_grad_(), values(sizes, dtype, 7), {}};
     double scale = 0.5;
     for (const auto& first : optim::first_state(settings, sizes)) {
-      subject.state.push_back(first.made(subject.parameter) + values(sizes, dtype, scale).abs());
+      // The first one is a mean of squares, above the square of a mean.
+      Tensor made = first.made(subject.parameter) + values(sizes, dtype, scale).abs();
+      subject.state.push_back(subject.state.empty() ? made + 2 : made);
       scale += 1;
     }
     result.push_back(std::move(subject));

@@ -384,8 +384,3 @@ from foregrad.optim._cyclic_schedules import (  # noqa: E402,F401
     OneCycleLR,
 )
 from foregrad.optim._plateau_schedule import ReduceLROnPlateau  # noqa: E402,F401
-
-# Schedules belong to this module, where PyTorch has them.
-for _each in (ChainedScheduler, SequentialLR, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR,
-              ReduceLROnPlateau):
-    _each.__module__ = __name__

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     _Params: TypeAlias = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
-    ParamsT: TypeAlias = _Params
 
 __all__ = ["Optimizer", "register_optimizer_step_post_hook", "register_optimizer_step_pre_hook"]
 
 Tensor = _C.Tensor
+ParamsT = object  # a name that typed programs import
 
 _global_optimizer_pre_hooks = OrderedDict()
 _global_optimizer_post_hooks = OrderedDict()
