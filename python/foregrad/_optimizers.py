@@ -2,8 +2,14 @@
 
 from foregrad import _C
 
+Tensor = _C.Tensor
+
 # Parameters of PyTorch's constructors that are no settings of a formula.
 MODES = {"foreach": None, "fused": None, "capturable": False, "differentiable": False}
+
+# Settings that are not a number, and what is expected of them.
+EXPECTED = {"betas": "two betas", "etas": "two etas", "step_sizes": "two step_sizes",
+            "ns_coefficients": "three ns_coefficients", "eps": "two eps"}
 
 
 def table():
@@ -15,15 +21,24 @@ def table():
     return rows
 
 
+def plain(value):
+    """A setting without tensors: their numbers in their places."""
+    if isinstance(value, Tensor):
+        return value.item()
+    return tuple(map(plain, value)) if isinstance(value, (tuple, list)) else value
+
+
 def native_settings(row, settings):
     """The native settings of a row, from a dictionary that has them all."""
     name = row["name"]
+    given = {key: plain(settings[key]) for key in row["settings"]}
     try:
-        return _C.optimizer_settings(name, {key: settings[key] for key in row["settings"]})
+        return _C.optimizer_settings(name, given)
     except TypeError:
-        betas = ", two betas" if "betas" in row["settings"] else ""
-        got = {key: settings[key] for key in row["settings"]}
-        raise TypeError(f"{name}: expected numbers{betas} and bools, got {got}") from None
+        tuples = [EXPECTED[key] for key, value in row["settings"].items()
+                  if isinstance(value, tuple)]
+        expected = ", ".join(["numbers", *tuples])
+        raise TypeError(f"{name}: expected {expected} and bools, got {given}") from None
 
 
 def documentation_of(row):

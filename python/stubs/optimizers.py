@@ -1,13 +1,33 @@
 """Stubs of the classes that the package makes from the table of optimisers."""
 
 HEADER = '"""{title} Made by python/make_stubs.py."""\n\n'
-OPTIM = """from foregrad.optim import lr_scheduler as lr_scheduler
+OPTIM = """from contextlib import AbstractContextManager
+from typing import Any
+from foregrad import Tensor
+from foregrad.optim import lr_scheduler as lr_scheduler
+from foregrad.optim import swa_utils as swa_utils
+from foregrad.optim.lbfgs import LBFGS as LBFGS
 from foregrad.optim.optimizer import Optimizer as Optimizer
 from foregrad.optim.optimizer import _Params
+from foregrad.optim.sparse_adam import SparseAdam as SparseAdam
+
+def swap_in_optimizer_params_and_state(
+    optimizer: Optimizer,
+    swapin_parameters: dict[str, Tensor],
+    swapin_optim_state: dict[str, Any],
+) -> AbstractContextManager[None]:
+    \"\"\"Lets an optimiser work on other parameters and their state for a while.\"\"\"
 
 """
-TYPES = {bool: "bool", float: "float", int: "float", tuple: "tuple[float, float]",
-         type(None): "bool | None"}
+TYPES = {bool: "bool", float: "float", int: "int"}
+
+
+def _type(name, default):
+    if default is None:
+        return "str | None" if name == "adjust_lr_fn" else "bool | None"
+    if isinstance(default, tuple):
+        return f"tuple[{', '.join('float | None' if x is None else 'float' for x in default)}]"
+    return "float | Tensor" if name == "lr" else TYPES[type(default)]
 
 
 def _init(parameters):
@@ -16,7 +36,7 @@ def _init(parameters):
 
 
 def _shown(name, default):
-    return f"{name}: {TYPES[type(default)]} = {default!r}"
+    return f"{name}: {_type(name, default)} = {default!r}"
 
 
 def optim_stub(title, rows, modes):
@@ -34,11 +54,12 @@ def optim_stub(title, rows, modes):
 
 def settings_stub(title, rows):
     """foregrad/compiler/_step_settings.pyi."""
-    text = HEADER.format(title=title) + "class Settings: ...\n\n"
+    text = HEADER.format(title=title) + "from foregrad import Tensor\n\n"
+    text += "class Settings: ...\n\n"
     for row in rows.values():
         text += f"class {row['name']}(Settings):\n"
         text += f'    """The settings of {row["name"]}. {row["documentation"]}"""\n\n'
         for name, default in row["settings"].items():
-            text += f"    {name}: {TYPES[type(default)]}\n"
+            text += f"    {name}: {_type(name, default)}\n"
         text += _init([_shown(*each) for each in row["settings"].items()]) + "\n"
     return text

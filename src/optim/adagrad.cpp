@@ -11,10 +11,10 @@ struct State {
   Tensor sum;
 };
 struct Numbers {
-  OptScalar sign, decay, eps, size;
+  Number sign, decay, eps, size;
 };
 
-Numbers numbers_of(const fg::Adagrad& settings, int64_t step) {
+Numbers numbers_of(const fg::Adagrad& settings, int64_t step, NoMemory&) {
   auto before = static_cast<double>(step - 1);
   return {.sign = given(settings.maximize, -1),
           .decay = given_if_not_0(settings.weight_decay),
@@ -23,11 +23,11 @@ Numbers numbers_of(const fg::Adagrad& settings, int64_t step) {
 }
 
 // g' = sign g + decay p;  s += g'^2;  p += size g' / (sqrt(s) + eps)
-void update(const Tensor& parameter, const State& state, Tensor gradient, const Numbers& number) {
+Tensor update(Tensor parameter, State& state, Tensor gradient, const Numbers& number) {
   if (number.sign) gradient = gradient * *number.sign;
   if (number.decay) gradient = gradient + parameter * *number.decay;
-  state.sum.add_(gradient * gradient);
-  parameter.add_(gradient / (state.sum.sqrt() + *number.eps) * *number.size);
+  state.sum = state.sum + gradient * gradient;
+  return parameter + gradient / (state.sum.sqrt() + *number.eps) * *number.size;
 }
 
 const Described adagrad = describe<fg::Adagrad, State, Numbers>(
@@ -35,7 +35,8 @@ const Described adagrad = describe<fg::Adagrad, State, Numbers>(
      .documentation = "Steps scaled by the root of the sum of all squared gradients.",
      .python = "lr, lr_decay, weight_decay, initial_accumulator_value, eps, foreach, *, maximize, "
                "differentiable, fused",
-     .begins_at = "initial_accumulator_value",
+     .begins_early = true,
+     .begins_at = {{&State::sum, &fg::Adagrad::initial_accumulator_value}},
      .numbers = numbers_of,
      .update = update});
 

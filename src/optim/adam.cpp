@@ -14,8 +14,8 @@ struct State {
   Tensor exp_avg, exp_avg_sq, max_exp_avg_sq;
 };
 struct Numbers {
-  OptScalar sign, keep, decay, mean_part, square_keep, square_part, eps, size;
-  OptScalar root_scale, largest_root_scale;  // one of the two
+  Number sign, keep, decay, mean_part, square_keep, square_part, eps, size;
+  Number root_scale, largest_root_scale;  // one of the two
 };
 
 Numbers numbers_of(const auto& settings, int64_t step, bool decoupled) {
@@ -37,20 +37,20 @@ Numbers numbers_of(const auto& settings, int64_t step, bool decoupled) {
 
 // g' = sign g + decay p;  p *= keep;  m += mean_part (g' - m);  v = square_keep v + square_part
 // g'^2 p += size m / (root_scale sqrt(v) + eps), or with the largest v so far
-void update(const Tensor& parameter, const State& state, Tensor gradient, const Numbers& number) {
+Tensor update(Tensor parameter, State& state, Tensor gradient, const Numbers& number) {
   if (number.sign) gradient = gradient * *number.sign;
   if (number.decay) gradient = gradient + parameter * *number.decay;
-  if (number.keep) parameter.mul_(*number.keep);
-  const Tensor &mean = state.exp_avg, &square = state.exp_avg_sq, &largest = state.max_exp_avg_sq;
-  mean.lerp_(gradient, *number.mean_part);
-  square.mul_(*number.square_keep).add_(gradient * gradient * *number.square_part);
-  if (number.largest_root_scale) largest.copy_(maximum(largest, square));
+  if (number.keep) parameter = parameter * *number.keep;
+  Tensor &mean = state.exp_avg, &square = state.exp_avg_sq, &largest = state.max_exp_avg_sq;
+  mean = mean.lerp(gradient, *number.mean_part);
+  square = square * *number.square_keep + gradient * gradient * *number.square_part;
+  if (number.largest_root_scale) largest = maximum(largest, square);
   Tensor root = number.root_scale ? square.sqrt() * *number.root_scale
                                   : largest.sqrt() * *number.largest_root_scale;
-  parameter.add_(mean / (root + *number.eps) * *number.size);
+  return parameter + mean / (root + *number.eps) * *number.size;
 }
 
-const std::vector<std::pair<Tensor State::*, OptScalar Numbers::*>> kKeptWith = {
+const std::vector<std::pair<Tensor State::*, Number Numbers::*>> kKeptWith = {
     {&State::max_exp_avg_sq, &Numbers::largest_root_scale}};
 
 const Described adam = describe<fg::Adam, State, Numbers>(
@@ -60,7 +60,7 @@ const Described adam = describe<fg::Adam, State, Numbers>(
                "differentiable, fused, decoupled_weight_decay",
      .kept_with = kKeptWith,
      .numbers =
-         [](const fg::Adam& settings, int64_t step) {
+         [](const fg::Adam& settings, int64_t step, NoMemory&) {
            return numbers_of(settings, step, settings.decoupled_weight_decay);
          },
      .update = update});
@@ -73,8 +73,8 @@ const Described adamw = describe<fg::AdamW, State, Numbers>(
      .python_base = "Adam",
      .python_fixed = {{"decoupled_weight_decay", true}},
      .kept_with = kKeptWith,
-     .numbers = [](const fg::AdamW& settings,
-                   int64_t step) { return numbers_of(settings, step, true); },
+     .numbers = [](const fg::AdamW& settings, int64_t step,
+                   NoMemory&) { return numbers_of(settings, step, true); },
      .update = update});
 
 }  // namespace

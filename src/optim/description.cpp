@@ -1,11 +1,7 @@
 #include "optim/description.h"
 
-#include <algorithm>
-
 #include "base/fail.h"
-#include "base/pool.h"
 #include "ops/create/create.h"
-#include "ops/view/views.h"
 
 namespace fg::optim {
 
@@ -31,28 +27,76 @@ const Description& description_of(const std::string& name) {
   fail(ErrorKind::value, "{}: there is no optimiser of that name", name);
 }
 
+std::string formula_name(const OptimizerSettings& settings) {
+  const Description& of = description_of(settings);
+  int64_t turns = of.turns(settings);
+  return turns == 0 ? of.name : fmt::format("{}:{}", of.name, turns);
+}
+
+Formula formula_of(const std::string& formula_name, const Numbers& numbers) {
+  size_t colon = formula_name.find(':');
+  int64_t turns = colon == std::string::npos ? 0 : std::stoll(formula_name.substr(colon + 1));
+  return {description_of(formula_name.substr(0, colon)),
+          std::vector<Number>(numbers.begin(), numbers.end()), turns};
+}
+
 // PyTorch's name of a setting in messages.
 static std::string spoken(const std::string& name) {
   if (name == "lr") return "learning rate";
   return (name == "eps" ? "epsilon" : name) + " value";
 }
 
+static bool is_allowed(Range range, double number) {
+  switch (range) {
+    case Range::any:
+      return true;
+    case Range::at_least_0:
+      return number >= 0;
+    case Range::at_least_0_below_1:
+      return number >= 0 && number < 1;
+    case Range::from_0_to_1:
+      return number >= 0 && number <= 1;
+    case Range::at_most_0:
+      return number <= 0;
+    case Range::at_least_1:
+      return number >= 1;
+  }
+  return true;
+}
+
+static const char* expected(Range range) {
+  switch (range) {
+    case Range::at_least_0_below_1:
+      return "a number that is at least 0 and less than 1";
+    case Range::from_0_to_1:
+      return "a number from 0 to 1";
+    case Range::at_most_0:
+      return "a number that is at most 0";
+    case Range::at_least_1:
+      return "a number that is at least 1";
+    default:
+      return "a number that is at least 0";
+  }
+}
+
 static void check_value(const std::string& who, const Description::Row& row,
                         const SettingValue& value) {
-  auto* number = std::get_if<double>(&value);
-  if (number && row.range == Range::at_least_0 && !(*number >= 0)) {
-    fail(ErrorKind::value, "{}: Invalid {}: {}; expected a number that is at least 0", who,
-         spoken(row.name), *number);
+  if (auto* number = std::get_if<double>(&value); number && !is_allowed(row.range, *number)) {
+    fail(ErrorKind::value, "{}: Invalid {}: {}; expected {}", who, spoken(row.name), *number,
+         expected(row.range));
   }
-  auto* betas = std::get_if<Betas>(&value);
-  bool is_limited = betas && row.range == Range::at_least_0_below_1;
-  for (size_t i = 0; is_limited && i < betas->size(); i++) {
-    double beta = (*betas)[i];
-    if (beta >= 0 && beta < 1) continue;
-    fail(ErrorKind::value,
-         "{}: Invalid beta parameter at index {}: {}; expected a number that is at least 0 and "
-         "less than 1",
-         who, i, beta);
+  auto check_place = [&](const char* what, size_t i, double number) {
+    if (is_allowed(row.range, number)) return;
+    fail(ErrorKind::value, "{}: Invalid {} at index {}: {}; expected {}", who, what, i, number,
+         expected(row.range));
+  };
+  if (auto* betas = std::get_if<Betas>(&value)) {
+    for (size_t i = 0; i < betas->size(); i++) check_place("beta parameter", i, (*betas)[i]);
+  }
+  if (auto* epsilons = std::get_if<Epsilons>(&value)) {
+    for (size_t i = 0; i < epsilons->size(); i++) {
+      if ((*epsilons)[i]) check_place("epsilon", i, *(*epsilons)[i]);
+    }
   }
 }
 
@@ -63,23 +107,26 @@ void check(const OptimizerSettings& settings) {
   of.check(settings);
 }
 
-std::vector<std::string> state_names(const OptimizerSettings& settings) {
+std::vector<FirstState> first_state(const OptimizerSettings& settings, const Dims& sizes) {
   const Description& of = description_of(settings);
-  std::vector<bool> keeps = of.keeps(of.numbers(settings, 1));
-  std::vector<std::string> names;
-  for (size_t i = 0; i < keeps.size(); i++) {
-    if (keeps[i]) names.push_back(of.state[i]);
+  Memory memory = of.remember(settings);
+  auto kept = of.keeps(of.numbers(settings, 1, memory), sizes);
+  std::vector<FirstState> result;
+  for (size_t i = 0; i < kept.size(); i++) {
+    if (kept[i]) result.push_back({of.state[i], *kept[i], of.begins_at(settings, i)});
   }
+  return result;
+}
+
+std::vector<std::string> state_names(const OptimizerSettings& settings, const Dims& sizes) {
+  std::vector<std::string> names;
+  for (const FirstState& each : first_state(settings, sizes)) names.push_back(each.name);
   return names;
 }
 
-Tensor first_state(const OptimizerSettings& settings, const Tensor& parameter) {
-  const Description& of = description_of(settings);
-  double first = 0;
-  for (size_t i = 0; !of.begins_at.empty() && i < of.settings.size(); i++) {
-    if (of.settings[i].name == of.begins_at) first = std::get<double>(of.values(settings)[i]);
-  }
-  return (first == 0 ? zeros_like(parameter) : full_like(parameter, first)).detach();
+Tensor FirstState::made(const Tensor& parameter) const {
+  if (!(sizes == parameter.sizes())) return full(sizes, value, parameter.dtype());
+  return (value == 0 ? zeros_like(parameter) : full_like(parameter, value)).detach();
 }
 
 const std::string& name(const OptimizerSettings& settings) { return description_of(settings).name; }
@@ -88,36 +135,17 @@ double lr_of(const OptimizerSettings& settings) {
   return std::visit([](const auto& known) { return known.lr; }, settings);
 }
 
-Numbers numbers(const OptimizerSettings& settings, int64_t step) {
-  return description_of(settings).numbers(settings, step);
+Numbers numbers(const OptimizerSettings& settings, int64_t step, Memory& memory) {
+  return description_of(settings).numbers(settings, step, memory);
 }
 
-const Update& update_of(const std::string& name) { return description_of(name).update; }
+DType number_dtype() { return default_dtype() == kFloat64 ? kFloat64 : kFloat32; }
 
-void update_in_blocks(const Update& update, const Tensor& parameter, const Tensors& state,
-                      const Tensor& gradient, const Numbers& numbers) {
-  constexpr int64_t kBlock = 16384;
-  int64_t count = parameter.numel();
-  Tensors all = state;
-  all.insert(all.end(), {parameter, gradient});
-  auto fits = [&](const Tensor& x) { return x.is_contiguous() && x.sizes() == parameter.sizes(); };
-  if (count <= kBlock || modes.interpreter || !std::all_of(all.begin(), all.end(), fits)) {
-    update(parameter, state, gradient, numbers);
-    return;
-  }
-  for (Tensor& each : all) each = each.detach().view({-1});
-  int64_t blocks = (count + kBlock - 1) / kBlock;
-  pool::parallel_for(blocks, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; i++) {
-      Tensors part;
-      for (const Tensor& each : all) {
-        part.push_back(each.narrow(0, i * kBlock, std::min(kBlock, count - i * kBlock)));
-      }
-      Tensor some_gradient = part.back(), some = part[part.size() - 2];
-      part.resize(state.size());
-      update(some, part, some_gradient, numbers);
-    }
-  });
+Remembered::Remembered(double value)
+    : value_(number_dtype() == kFloat64 ? value : static_cast<double>(static_cast<float>(value))) {}
+
+Remembered Remembered::times(double factor) const {
+  return static_cast<double>(*this) * static_cast<double>(Remembered(factor));
 }
 
 }  // namespace fg::optim

@@ -12,10 +12,10 @@ struct State {
   Tensor square_avg, momentum_buffer, grad_avg;
 };
 struct Numbers {
-  OptScalar sign, decay, square_keep, square_part, mean_part, eps, momentum, size;
+  Number sign, decay, square_keep, square_part, mean_part, eps, momentum, size;
 };
 
-Numbers numbers_of(const fg::RMSprop& settings, int64_t) {
+Numbers numbers_of(const fg::RMSprop& settings, int64_t, NoMemory&) {
   return {.sign = given(settings.maximize, -1),
           .decay = given_if_not_0(settings.weight_decay),
           .square_keep = settings.alpha,
@@ -28,19 +28,19 @@ Numbers numbers_of(const fg::RMSprop& settings, int64_t) {
 
 // g' = sign g + decay p;  v = square_keep v + square_part g'^2;  m += mean_part (g' - m)
 // s = g' / (sqrt(v - m^2) + eps);  b = momentum b + s;  p += size (b or s)
-void update(const Tensor& parameter, const State& state, Tensor gradient, const Numbers& number) {
+Tensor update(Tensor parameter, State& state, Tensor gradient, const Numbers& number) {
   if (number.sign) gradient = gradient * *number.sign;
   if (number.decay) gradient = gradient + parameter * *number.decay;
-  const Tensor &square = state.square_avg, &mean = state.grad_avg, &buffer = state.momentum_buffer;
-  square.mul_(*number.square_keep).add_(gradient * gradient * *number.square_part);
+  Tensor &square = state.square_avg, &mean = state.grad_avg, &buffer = state.momentum_buffer;
+  square = square * *number.square_keep + gradient * gradient * *number.square_part;
   Tensor spread = square;
   if (number.mean_part) {
-    mean.lerp_(gradient, *number.mean_part);
+    mean = mean.lerp(gradient, *number.mean_part);
     spread = square - mean * mean;
   }
   Tensor step = gradient / (spread.sqrt() + *number.eps);
-  if (number.momentum) step = buffer.mul_(*number.momentum).add_(step);
-  parameter.add_(step * *number.size);
+  if (number.momentum) step = buffer = buffer * *number.momentum + step;
+  return parameter + step * *number.size;
 }
 
 const Described rmsprop = describe<fg::RMSprop, State, Numbers>(

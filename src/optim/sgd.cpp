@@ -11,10 +11,10 @@ struct State {
   Tensor momentum_buffer;
 };
 struct Numbers {
-  OptScalar sign, decay, momentum, fresh, look_ahead, size;
+  Number sign, decay, momentum, fresh, look_ahead, size;
 };
 
-Numbers numbers_of(const fg::SGD& settings, int64_t step) {
+Numbers numbers_of(const fg::SGD& settings, int64_t step, NoMemory&) {
   bool moves = settings.momentum != 0;
   // The first buffer is the gradient.
   double fresh = step == 1 ? 1 : 1 - settings.dampening;
@@ -27,15 +27,15 @@ Numbers numbers_of(const fg::SGD& settings, int64_t step) {
 }
 
 // g' = sign g + decay p;  b = momentum b + fresh g';  p += size (b, or g' + look_ahead b)
-void update(const Tensor& parameter, const State& state, Tensor gradient, const Numbers& number) {
+Tensor update(Tensor parameter, State& state, Tensor gradient, const Numbers& number) {
   if (number.sign) gradient = gradient * *number.sign;
   if (number.decay) gradient = gradient + parameter * *number.decay;
   if (number.momentum) {
-    const Tensor& buffer = state.momentum_buffer;
-    buffer.mul_(*number.momentum).add_(gradient * *number.fresh);
+    Tensor& buffer = state.momentum_buffer;
+    buffer = buffer * *number.momentum + gradient * *number.fresh;
     gradient = number.look_ahead ? gradient + buffer * *number.look_ahead : buffer;
   }
-  parameter.add_(gradient * *number.size);
+  return parameter + gradient * *number.size;
 }
 
 void check_nesterov(const fg::SGD& settings) {

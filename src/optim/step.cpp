@@ -6,6 +6,7 @@
 #include "base/fail.h"
 #include "ops/copy/copy.h"
 #include "ops/create/create.h"
+#include "optim/eager.h"
 
 namespace fg::compiler {
 
@@ -36,13 +37,13 @@ Applied apply_rules(const Rules& rules, Tensors gradients, const Clip& clip) {
   if (max_norm) result.norm = optim::clip_norm(gradients, *max_norm, error_if_nonfinite);
   if (limit) optim::clip_value(gradients, *limit);
   for (const auto& [name, numbers, parameters, states] : rules) {
-    const optim::Update& update = optim::update_of(name);
+    std::vector<optim::Subject> subjects;
     for (size_t i = 0; i < parameters.size(); i++) {
       const Tensor& gradient = gradients[result.updated.size()];
       result.updated.push_back(gradient.defined());
-      if (gradient.defined())
-        optim::update_in_blocks(update, parameters[i], states[i], gradient, numbers);
+      if (gradient.defined()) subjects.push_back({parameters[i], gradient, states[i]});
     }
+    optim::update_all(optim::formula_of(name, numbers), subjects);
   }
   return result;
 }
@@ -61,6 +62,7 @@ void StepState::add_group(ParameterGroup group) {
   std::set<const TensorImpl*> known;
   for (const Slot& slot : slots_) known.insert(slot.parameter.impl());
   for (const Tensor& parameter : group.parameters) {
+    optim::description_of(group.optimizer).check_parameter(parameter);
     if (!parameter.is_leaf()) {
       fail(ErrorKind::value,
            "{}: can't optimize a non-leaf Tensor; parameters are tensors that no function with a "
@@ -89,12 +91,13 @@ void StepState::set_lr(double lr) {
 
 void StepState::prepare(Slot& slot) const {
   const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
-  std::vector<std::string> names = optim::state_names(optimizer);
-  auto is_new = [&](const std::string& name) { return !slot.state.contains(name); };
-  bool begins = std::all_of(names.begin(), names.end(), is_new);
-  if (begins && !names.empty()) slot.steps = 0;
-  for (const std::string& name : names) {
-    if (is_new(name)) slot.state[name] = optim::first_state(optimizer, slot.parameter);
+  std::vector<optim::FirstState> first = optim::first_state(optimizer, slot.parameter.sizes());
+  auto is_new = [&](const optim::FirstState& each) { return !slot.state.contains(each.name); };
+  bool begins = std::all_of(first.begin(), first.end(), is_new);
+  if (begins && !first.empty()) slot.steps = 0;
+  if (begins) slot.memory = optim::description_of(optimizer).remember(optimizer);
+  for (const optim::FirstState& each : first) {
+    if (is_new(each)) slot.state[each.name] = each.made(slot.parameter);
   }
 }
 
@@ -109,10 +112,6 @@ static int64_t counted_steps(const OptimizerSettings& optimizer, int64_t steps, 
       break;
   }
   return steps;
-}
-
-static Rule empty_rule(const OptimizerSettings& optimizer, int64_t step) {
-  return {optim::name(optimizer), optim::numbers(optimizer, step), {}, {}};
 }
 
 void StepState::prepare_call() {
@@ -138,22 +137,23 @@ void StepState::check_trained() const {
 Rules StepState::next_rules() {
   prepare_call();
   Rules rules;
-  std::vector<std::vector<std::string>> names_of;  // state of each group
-  for (const auto& group : groups_) names_of.push_back(optim::state_names(group.optimizer));
   std::vector<std::vector<size_t>> members;
-  std::map<std::pair<size_t, int64_t>, size_t> known;  // by group and how far it is
+  // By group, how far it is, and what it remembers.
+  std::map<std::tuple<size_t, int64_t, optim::Memory>, size_t> known;
   for (size_t i = 0; i < slots_.size(); i++) {
-    const Slot& slot = slots_[i];
+    Slot& slot = slots_[i];
     if (!slot.parameter.requires_grad()) continue;
     const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
-    const std::vector<std::string>& names = names_of[slot.group];
+    auto names = optim::state_names(optimizer, slot.parameter.sizes());
     int64_t steps = counted_steps(optimizer, slot.steps, !names.empty());
-    auto [place, fresh] = known.try_emplace({slot.group, steps}, rules.size());
+    auto [place, fresh] = known.try_emplace({slot.group, steps, slot.memory}, rules.size());
+    slot.next_memory = slot.memory;
+    auto numbers = optim::numbers(optimizer, steps + 1, slot.next_memory);
     if (fresh) {
-      rules.push_back(empty_rule(optimizer, steps + 1));
+      rules.push_back({optim::formula_name(optimizer), std::move(numbers), {}, {}});
       members.emplace_back();
     }
-    auto& [name, numbers, parameters, states] = rules[place->second];
+    auto& [formula, of_rule, parameters, states] = rules[place->second];
     parameters.push_back(slot.parameter);
     Tensors& state = states.emplace_back();
     for (const std::string& name : names) state.push_back(slot.state.at(name));
@@ -165,7 +165,12 @@ Rules StepState::next_rules() {
 }
 
 void StepState::advance(const std::vector<int>& updated) {
-  for (size_t i = 0; i < order_.size(); i++) slots_[order_[i]].steps += updated[i];
+  for (size_t i = 0; i < order_.size(); i++) {
+    if (!updated[i]) continue;
+    Slot& slot = slots_[order_[i]];
+    slot.steps++;
+    slot.memory = slot.next_memory;
+  }
 }
 
 StepState::Named StepState::state(size_t parameter) const {
@@ -173,18 +178,17 @@ StepState::Named StepState::state(size_t parameter) const {
   const OptimizerSettings& optimizer = groups_[slot.group].optimizer;
   Named result;
   const optim::Description& of = optim::description_of(optimizer);
-  // PyTorch has state that begins at a setting from the start.
-  if (slot.steps == 0 && of.begins_at.empty()) return result;
-  for (const std::string& name : optim::state_names(optimizer)) {
-    auto found = slot.state.find(name);
+  if (slot.steps == 0 && !of.begins_early) return result;
+  for (const auto& first : optim::first_state(optimizer, slot.parameter.sizes())) {
+    auto found = slot.state.find(first.name);
     if (found != slot.state.end())
       result.insert(*found);
-    else if (!of.begins_at.empty())
-      result[name] = optim::first_state(optimizer, slot.parameter);
+    else if (of.begins_early)
+      result[first.name] = first.made(slot.parameter);
   }
-  if (of.keeps_step) {
-    result["step"] = full({}, static_cast<double>(slot.steps), kFloat32);
-  }
+  auto number = [](double value) { return full({}, value, optim::number_dtype()); };
+  for (size_t i = 0; i < slot.memory.size(); i++) result[of.memory[i]] = number(slot.memory[i]);
+  if (of.keeps_step) result["step"] = number(static_cast<double>(slot.steps));
   return result;
 }
 
@@ -205,16 +209,18 @@ void StepState::load(size_t parameter, const Named& state) {
          name, parameter);
   };
   prepare(slot);
-  for (const std::string& name : optim::state_names(optimizer)) {
+  for (const auto& [name, sizes, begin] : optim::first_state(optimizer, slot.parameter.sizes())) {
     Tensor value = find(name);
-    if (value.sizes() != slot.parameter.sizes()) {
+    if (!(value.sizes() == sizes)) {
       fail(ErrorKind::value, "load_state: '{}' of parameter {} has sizes {}; expected {}", name,
-           parameter, text(value.sizes()), text(slot.parameter.sizes()));
+           parameter, text(value.sizes()), text(sizes));
     }
     slot.state.at(name).copy_(value.detach());
   }
-  bool keeps_step = optim::description_of(optimizer).keeps_step;
-  slot.steps = keeps_step ? static_cast<int64_t>(find("step").item().to_double()) : 1;
+  const optim::Description& of = optim::description_of(optimizer);
+  slot.memory.clear();
+  for (const std::string& name : of.memory) slot.memory.push_back(find(name).item().to_double());
+  slot.steps = of.keeps_step ? static_cast<int64_t>(find("step").item().to_double()) : 1;
 }
 
 size_t StepState::place_of(const Tensor& parameter) const {

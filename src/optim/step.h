@@ -31,7 +31,7 @@ struct StepOptions {
 
 namespace compiler {
 
-// An update that some parameters have in common: the optimiser's name, its numbers, the parameters
+// An update that some parameters have in common: the formula's name, its numbers, the parameters
 // and the state of each. Containers that fg::compile looks into.
 using Rule = std::tuple<std::string, optim::Numbers, Tensors, std::vector<Tensors>>;
 using Rules = std::vector<Rule>;
@@ -75,6 +75,7 @@ class StepState {
     size_t group;
     Named state{};
     int64_t steps = 0;
+    optim::Memory memory{}, next_memory{};  // the latter after the rules that came last
   };
   void prepare(Slot& slot) const;
   void prepare_call();

@@ -2,6 +2,8 @@
 #include <foregrad/foregrad.h>
 #include <gtest/gtest.h>
 
+#include "optim/eager.h"
+
 namespace fg {
 namespace {
 
@@ -112,19 +114,22 @@ TEST(Optimizer, BlocksHaveTheBitsOfTheWhole) {
                                                 fg::OptimizerSettings(SGD{.momentum = 0.9})}) {
     manual_seed(1);
     Tensor whole = randn({300, 251}), blocks = whole.clone(), gradient = randn({300, 251});
-    Tensors states[2];
-    for (size_t i = 0; i < optim::state_names(settings).size(); i++) {
-      for (Tensors& state : states) state.push_back(zeros_like(whole));
+    Tensors state, state_of_blocks;
+    for (const auto& first : optim::first_state(settings, whole.sizes())) {
+      state.push_back(first.made(whole));
+      state_of_blocks.push_back(first.made(whole));
     }
     uint32_t version = blocks._version();
+    optim::Memory none;
     for (int step = 1; step < 4; step++) {
-      optim::Update update = optim::update_of(optim::name(settings));
-      optim::Numbers numbers = optim::numbers(settings, step);
-      update(whole, states[0], gradient, numbers);
-      optim::update_in_blocks(update, blocks, states[1], gradient, numbers);
+      optim::Formula formula =
+          optim::formula_of(optim::formula_name(settings), optim::numbers(settings, step, none));
+      formula.update(whole, state, gradient);
+      optim::Subject subjects[] = {{blocks, gradient, state_of_blocks}};
+      optim::update_all(formula, subjects);
     }
     EXPECT_TRUE(equal(whole, blocks));
-    EXPECT_TRUE(equal(states[0].back(), states[1].back()));
+    EXPECT_TRUE(equal(state.back(), state_of_blocks.back()));
     EXPECT_GT(blocks._version(), version) << "a graph that saved it would be told";
   }
 }

@@ -5,35 +5,10 @@
 #include <cmath>
 
 #include "tests/error_of.h"
+#include "tests/optim/slow_formula.h"
 
 namespace fg {
 namespace {
-
-constexpr int kSteps = 9;
-
-// A slow optimiser of one number: gradient and count of steps in, the parameter is changed.
-using Slow = std::function<void(double& p, double gradient, int step)>;
-
-// Steps on the sum of w^2, eager and compiled, in double.
-void expect_formula(const OptimizerSettings& settings, const std::function<Slow()>& make) {
-  std::vector<double> start = {1, -2, 0.25};
-  Tensor w = tensor(start, kFloat64).requires_grad_(), v = w.detach().clone().requires_grad_();
-  auto step =
-      compile_step([&] { return (v * v).sum(); }, Tensors{v}, settings, {.fullgraph = true});
-  compiler::StepState eager({{{w}, settings}});
-  std::vector<Slow> slow;
-  for (size_t i = 0; i < start.size(); i++) slow.push_back(make());
-  for (int t = 1; t <= kSteps; t++) {
-    compiler::Rules rules = eager.next_rules();
-    eager.advance(compiler::apply_rules(rules, {(w * 2).detach()}, {}).updated);
-    step();
-    EXPECT_TRUE(equal(w, v)) << optim::name(settings) << " at step " << t;
-    for (size_t i = 0; i < start.size(); i++) {
-      slow[i](start[i], 2 * start[i], t);
-      EXPECT_NEAR(w.to_vector<double>()[i], start[i], 1e-12) << optim::name(settings);
-    }
-  }
-}
 
 Slow slow_rmsprop(const RMSprop& s) {
   return [=, v = 0.0, mean = 0.0, b = 0.0](double& p, double g, int) mutable {

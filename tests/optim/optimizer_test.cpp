@@ -69,6 +69,17 @@ TEST(Optimizer, EagerStepsHaveTheBitsOfCompiledSteps) {
   expect_bits_of_compile_step<optim::Adagrad>(made_mlp, sizes, Adagrad{.lr_decay = 0.1});
 }
 
+TEST(Optimizer, EagerStepsOfTheOthersHaveTheBitsOfCompiledSteps) {
+  Dims sizes{4, 6};
+  expect_bits_of_compile_step<optim::Adadelta>(made_mlp, sizes, Adadelta{.weight_decay = 0.1});
+  expect_bits_of_compile_step<optim::Adafactor>(made_mlp, sizes, Adafactor{.weight_decay = 0.1});
+  expect_bits_of_compile_step<optim::Adamax>(made_mlp, sizes, Adamax{.maximize = true});
+  expect_bits_of_compile_step<optim::ASGD>(made_mlp, sizes, ASGD{.t0 = 3});
+  expect_bits_of_compile_step<optim::NAdam>(made_mlp, sizes, NAdam{.weight_decay = 0.1});
+  expect_bits_of_compile_step<optim::RAdam>(made_mlp, sizes, RAdam{.betas = {0.9, 0.9}});
+  expect_bits_of_compile_step<optim::Rprop>(made_mlp, sizes, Rprop{});
+}
+
 TEST(Optimizer, EagerStepsOfACnnHaveTheBitsOfCompiledSteps) {
   Dims sizes{4, 2, 4, 4};
   expect_bits_of_compile_step<optim::AdamW>(made_cnn, sizes, AdamW{}, true);

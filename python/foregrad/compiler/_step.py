@@ -9,6 +9,12 @@ from foregrad.compiler._step_settings import SETTINGS
 
 Tensor = _C.Tensor
 
+# Optimisers without a formula for one step.
+REFUSED = {
+    "LBFGS": "LBFGS calls its loss several times per step, as often as values ask for, so a step "
+             "is no one program; use foregrad.optim.LBFGS with a closure that is compiled",
+    "SparseAdam": "SparseAdam needs sparse gradients, which do not exist here; use Adam"}
+
 
 def _detached(leaf):
     return leaf.detach() if isinstance(leaf, Tensor) else leaf
@@ -34,6 +40,8 @@ class CompiledStep:
 
     def __init__(self, loss_fn, params, optimizer, clip_norm, clip_value, error_if_nonfinite,
                  options):
+        if type(optimizer).__name__ in REFUSED and type(optimizer) not in SETTINGS.values():
+            raise TypeError(f"compile_step: {REFUSED[type(optimizer).__name__]}")
         if type(optimizer) not in SETTINGS.values():
             *some, last = (f"{name}(...)" for name in SETTINGS)
             raise TypeError(f"compile_step: expected an optimizer {', '.join(some)} or {last} of "

@@ -2,6 +2,7 @@
 
 import copy
 from collections import defaultdict
+from collections.abc import Iterable
 
 from foregrad import _C
 
@@ -34,26 +35,30 @@ def loaded_state(optimizer, state_dict):
     state = defaultdict(dict)
     for key, value in state_dict["state"].items():
         if key in parameters:
-            state[parameters[key]] = _for_parameter(value, parameters[key])
+            state[parameters[key]] = _for_parameter(optimizer, value, parameters[key])
         else:
             state[key] = copy.deepcopy(value)
     made = []
     for mine, theirs in zip(groups, saved):
         taken = {key: copy.deepcopy(value) for key, value in theirs.items() if key != "params"}
         if "param_names" in mine:
-            taken["param_names"] = mine["param_names"]
+            taken.setdefault("param_names", mine["param_names"])
         made.append({**taken, "params": mine["params"]})
     return state, made
 
 
-def _for_parameter(value, parameter, key=None):
-    """Copies; floating tensors get the dtype of the parameter, but counts of steps keep theirs."""
+def value_for_parameter(value, parameter, key=None):
+    """A copy; floating tensors get the dtype of the parameter, but counts of steps keep theirs."""
+    value = value.detach().clone()
+    keep = key == "step" or not parameter.is_floating_point()
+    return value if keep else value.to(parameter.dtype)
+
+
+def _for_parameter(optimizer, value, parameter, key=None):
     if isinstance(value, Tensor):
-        value = value.detach().clone()
-        keep = key == "step" or not parameter.is_floating_point()
-        return value if keep else value.to(parameter.dtype)
+        return optimizer._process_value_according_to_param_policy(parameter, value, None, None, key)
     if isinstance(value, dict):
-        return {k: _for_parameter(v, parameter, k) for k, v in value.items()}
-    if isinstance(value, (list, tuple)):
-        return type(value)(_for_parameter(v, parameter) for v in value)
+        return {k: _for_parameter(optimizer, v, parameter, k) for k, v in value.items()}
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return type(value)(_for_parameter(optimizer, v, parameter) for v in value)
     return copy.deepcopy(value)

@@ -11,20 +11,31 @@ import warnings
 from bisect import bisect_right
 from collections import Counter
 
+from foregrad import _C
 from foregrad.optim.optimizer import Optimizer
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from foregrad import Tensor
     from foregrad.compiler import CompiledStep
     from typing import Any
 
     _Optimizer = Optimizer | CompiledStep
     _Factor = Callable[[int], float]
 
-__all__ = ["ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts", "ExponentialLR",
-           "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR", "MultiplicativeLR", "OneCycleLR",
-           "ReduceLROnPlateau", "SequentialLR", "StepLR"]
+__all__ = ["ChainedScheduler", "ConstantLR", "CosineAnnealingLR", "CosineAnnealingWarmRestarts",
+           "CyclicLR", "ExponentialLR", "LRScheduler", "LambdaLR", "LinearLR", "MultiStepLR",
+           "MultiplicativeLR", "OneCycleLR", "PolynomialLR", "ReduceLROnPlateau", "SequentialLR",
+           "StepLR"]
+
+Tensor = _C.Tensor
+
+EPOCH_DEPRECATION_WARNING = (
+    "The epoch parameter in `scheduler.step()` was not necessary and is being deprecated where "
+    "possible. Please use `scheduler.step()` to step the scheduler. During the deprecation, if "
+    "epoch is different from None, the closed form is used instead of the new chainable form, "
+    "where available.")
 
 
 def _check_optimizer(optimizer):
@@ -32,26 +43,57 @@ def _check_optimizer(optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
 
 
+def _copied(value):
+    return value.clone() if isinstance(value, Tensor) else value
+
+
+def _of_groups(optimizer, key):
+    """The values of a setting; those that are tensors as copies."""
+    return [_copied(group[key]) for group in optimizer.param_groups]
+
+
+def _set_value(group, key, value):
+    """Changes a setting; a tensor stays the same one."""
+    if isinstance(group[key], Tensor):
+        group[key].fill_(value)
+    else:
+        group[key] = value
+
+
+def _per_group(name, optimizer, value):
+    """A value for each group, of one for all or a list."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [_copied(value) for _ in range(count)]
+    if len(value) != count:
+        raise ValueError(f"{name} must have the same length as optimizer.param_groups. {name} has "
+                         f"{len(value)} values, param_groups has {count}.")
+    return [_copied(one) for one in value]
+
+
 class LRScheduler:
     """The base of all schedules: step() sets the rate of every group of parameters."""
 
     optimizer: _Optimizer
-    base_lrs: list[float]
+    base_lrs: list[float | Tensor]
     last_epoch: int
 
     _is_initial = False
+    _get_lr_called_within_step = False
 
     def __init__(self, optimizer: _Optimizer, last_epoch: int = -1) -> None:
         _check_optimizer(optimizer)
         self.optimizer = optimizer
         for i, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _copied(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(f"param 'initial_lr' is not specified in param_groups[{i}] when "
                                "resuming scheduler with last_epoch >= 0.")
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = _of_groups(optimizer, "initial_lr")
         self.last_epoch = last_epoch
+        if isinstance(optimizer, Optimizer):
+            optimizer._step_of_schedule = vars(optimizer).get("step")
         self._initial_step()
 
     def _initial_step(self):
@@ -70,40 +112,68 @@ class LRScheduler:
         """Takes what state_dict() returned."""
         self.__dict__.update(state_dict)
 
-    def get_last_lr(self) -> list[float]:
+    def get_last_lr(self) -> list[float | Tensor]:
         """The rates that step() set."""
         return self._last_lr
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[float | Tensor]:
         """The rates of the groups at self.last_epoch."""
-        raise NotImplementedError(f"{type(self).__name__} has no get_lr()")
+        raise NotImplementedError
 
-    def step(self, epoch: Any = None) -> None:
-        """Goes on by one, or to an epoch."""
-        if (self._step_count == 1 and isinstance(self.optimizer, Optimizer)
-                and not getattr(self.optimizer, "_opt_called", False)):
+    def step(self, epoch: int | None = None) -> None:
+        """Goes on by one, or to an epoch, which is deprecated."""
+        if self._step_count == 1:
+            self._warn_of_order()
+        self._step_count += 1
+        if epoch is not None:
+            warnings.warn(EPOCH_DEPRECATION_WARNING, UserWarning, stacklevel=2)
+        self._update_lr(epoch)
+
+    def _warn_of_order(self):
+        if not isinstance(self.optimizer, Optimizer):
+            return
+        if vars(self.optimizer).get("step") is not getattr(
+                self.optimizer, "_step_of_schedule", None):
+            warnings.warn("Seems like `optimizer.step()` has been overridden after learning rate "
+                          "scheduler initialization. Please, make sure to call `optimizer.step()` "
+                          "before `lr_scheduler.step()`.", UserWarning, stacklevel=3)
+        elif not getattr(self.optimizer, "_opt_called", False):
             warnings.warn("Detected call of `lr_scheduler.step()` before `optimizer.step()`: the "
                           "first value of the learning rate schedule is skipped. Call them in the "
-                          "opposite order.", UserWarning, stacklevel=2)
-        self._step_count += 1
-        self._update_lr(epoch)
+                          "opposite order.", UserWarning, stacklevel=3)
 
     def _update_lr(self, epoch=None):
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         closed = getattr(self, "_get_closed_form_lr", None)
-        self._set(self.get_lr() if epoch is None or closed is None else closed())
+        self._set(self._now() if epoch is None or closed is None else closed())
+
+    def _now(self):
+        """get_lr() without its warning."""
+        self._get_lr_called_within_step = True
+        try:
+            return self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _warn_outside_step(self):
+        if not self._get_lr_called_within_step:
+            warnings.warn("To get the last learning rate computed by the scheduler, please use "
+                          "`get_last_lr()`.", UserWarning, stacklevel=3)
 
     def _set(self, rates):
-        for group, lr in zip(self.optimizer.param_groups, rates):
-            group["lr"] = lr
+        for group, lr in zip(self.optimizer.param_groups, rates, strict=True):
+            _set_value(group, "lr", lr)
         self._last_lr = self._rates()
 
     def _rates(self, factor=None):
         """The rates that are there, times a factor if there is one."""
-        groups = self.optimizer.param_groups
         if factor is None:
-            return [group["lr"] for group in groups]
-        return [group["lr"] * factor for group in groups]
+            return _of_groups(self.optimizer, "lr")
+        return [group["lr"] * factor for group in self.optimizer.param_groups]
+
+
+class _LRScheduler(LRScheduler):
+    """The old name of the base."""
 
 
 class _OfFunctions(LRScheduler):
@@ -117,6 +187,9 @@ class _OfFunctions(LRScheduler):
         if many and len(lr_lambda) != count:
             raise ValueError(f"Expected {count} lr_lambdas, but got {len(lr_lambda)}")
         self.lr_lambdas = list(lr_lambda) if many else [lr_lambda] * count
+        for each in self.lr_lambdas:
+            if not callable(each):
+                raise TypeError(f"lr_lambda should be a function, but got {type(each).__name__}")
         super().__init__(optimizer, last_epoch)
 
     def state_dict(self):
@@ -138,6 +211,7 @@ class LambdaLR(_OfFunctions):
     """The first rate times a function of the epoch."""
 
     def get_lr(self):
+        self._warn_outside_step()
         return [base * f(self.last_epoch) for f, base in zip(self.lr_lambdas, self.base_lrs)]
 
 
@@ -145,6 +219,7 @@ class MultiplicativeLR(_OfFunctions):
     """The last rate times a function of the epoch."""
 
     def get_lr(self):
+        self._warn_outside_step()
         if self._is_initial:
             return self._rates()
         return [lr * f(self.last_epoch) for f, lr in zip(self.lr_lambdas, self._rates())]
@@ -159,6 +234,7 @@ class StepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_outside_step()
         if self.last_epoch == 0 or self.last_epoch % self.step_size != 0:
             return self._rates()
         return self._rates(self.gamma)
@@ -176,6 +252,7 @@ class MultiStepLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_outside_step()
         if self.last_epoch not in self.milestones:
             return self._rates()
         return self._rates(self.gamma ** self.milestones[self.last_epoch])
@@ -196,6 +273,7 @@ class ConstantLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_outside_step()
         if self.last_epoch == 0:
             return self._rates(self.factor)
         if self.last_epoch != self.total_iters:
@@ -222,6 +300,7 @@ class LinearLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_outside_step()
         if self.last_epoch == 0:
             return self._rates(self.start_factor)
         if self._is_initial or self.last_epoch > self.total_iters:
@@ -244,10 +323,32 @@ class ExponentialLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_outside_step()
         return self._rates(None if self._is_initial else self.gamma)
 
     def _get_closed_form_lr(self):
         return [base * self.gamma ** self.last_epoch for base in self.base_lrs]
+
+
+class PolynomialLR(LRScheduler):
+    """Down along a power of what is left of total_iters."""
+
+    def __init__(self, optimizer: _Optimizer, total_iters: int = 5, power: float = 1.0,
+                 last_epoch: int = -1) -> None:
+        self.total_iters, self.power = total_iters, power
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self):
+        self._warn_outside_step()
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return self._rates()
+        left = 1.0 - self.last_epoch / self.total_iters
+        before = 1.0 - (self.last_epoch - 1) / self.total_iters
+        return self._rates((left / before) ** self.power)
+
+    def _get_closed_form_lr(self):
+        left = 1.0 - min(self.total_iters, self.last_epoch) / self.total_iters
+        return [base * left ** self.power for base in self.base_lrs]
 
 
 class CosineAnnealingLR(LRScheduler):
@@ -259,6 +360,7 @@ class CosineAnnealingLR(LRScheduler):
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self):
+        self._warn_outside_step()
         at, end = self.last_epoch, self.T_max
         if self._is_initial:
             return self._rates()
@@ -275,98 +377,10 @@ class CosineAnnealingLR(LRScheduler):
         return [self.eta_min + (base - self.eta_min) * part for base in self.base_lrs]
 
 
-class CosineAnnealingWarmRestarts(LRScheduler):
-    """Down along a cosine, again and again, each time T_mult times as long."""
-
-    def __init__(self, optimizer: _Optimizer, T_0: int, T_mult: int = 1, eta_min: float = 0.0,
-                 last_epoch: int = -1) -> None:
-        if T_0 <= 0 or not isinstance(T_0, int):
-            raise ValueError(f"Expected positive integer T_0, but got {T_0}")
-        if T_mult < 1 or not isinstance(T_mult, int):
-            raise ValueError(f"Expected integer T_mult >= 1, but got {T_mult}")
-        self.T_0, self.T_i, self.T_mult, self.eta_min = T_0, T_0, T_mult, eta_min
-        self.T_cur = last_epoch
-        super().__init__(optimizer, last_epoch)
-
-    def get_lr(self):
-        part = 1 + math.cos(math.pi * self.T_cur / self.T_i)
-        return [self.eta_min + (base - self.eta_min) * part / 2 for base in self.base_lrs]
-
-    def step(self, epoch=None):
-        """Goes on by one, or to an epoch, which may be a fraction."""
-        if epoch is None and self.last_epoch >= 0:
-            epoch = self.last_epoch + 1
-            self.T_cur += 1
-            if self.T_cur >= self.T_i:
-                self.T_cur, self.T_i = self.T_cur % self.T_i, self.T_i * self.T_mult
-        else:
-            epoch = 0 if epoch is None else epoch
-            self._go_to(epoch)
-        self.last_epoch = math.floor(epoch)
-        self._set(self.get_lr())
-
-    def _go_to(self, epoch):
-        if epoch < 0:
-            raise ValueError(f"Expected non-negative epoch, but got {epoch}")
-        if epoch < self.T_0:
-            self.T_i, self.T_cur = self.T_0, epoch
-        elif self.T_mult == 1:
-            self.T_cur = epoch % self.T_0
-        else:
-            n = int(math.log(epoch / self.T_0 * (self.T_mult - 1) + 1, self.T_mult))
-            self.T_cur = epoch - self.T_0 * (self.T_mult ** n - 1) / (self.T_mult - 1)
-            self.T_i = self.T_0 * self.T_mult ** n
-
-
-class SequentialLR(LRScheduler):
-    """One schedule after the other; milestones say when the next one begins."""
-
-    def __init__(self, optimizer: _Optimizer, schedulers: Sequence[LRScheduler],
-                 milestones: Sequence[int], last_epoch: int = -1) -> None:
-        if len(schedulers) < 1:
-            raise ValueError("SequentialLR expects at least one scheduler, but got no scheduler.")
-        if any(one.optimizer is not optimizer for one in schedulers):
-            raise ValueError("SequentialLR expects all schedulers to belong to the same optimizer")
-        if len(milestones) != len(schedulers) - 1:
-            raise ValueError("Sequential Schedulers expects number of schedulers provided to be "
-                             "one more than the number of milestone points, but got number of "
-                             f"schedulers {len(schedulers)} and the number of milestones to be "
-                             f"equal to {len(milestones)}")
-        self._schedulers, self._milestones = schedulers, milestones
-        self.last_epoch, self.optimizer = last_epoch + 1, optimizer
-        for group in optimizer.param_groups:
-            group["lr"] = group["initial_lr"]
-        for one in schedulers:  # each has taken its first step: that is taken back
-            one.last_epoch -= 1
-        first = schedulers[bisect_right(milestones, 0)]
-        first._initial_step()
-        self._last_lr = first.get_last_lr()
-
-    def step(self) -> None:
-        """Goes on by one."""
-        self.last_epoch += 1
-        place = bisect_right(self._milestones, self.last_epoch)
-        current = self._schedulers[place]
-        if place > 0 and self._milestones[place - 1] == self.last_epoch:
-            current._update_lr(0) if type(current).step is LRScheduler.step else current.step(0)
-        else:
-            current.step()
-        self._last_lr = current.get_last_lr()
-
-    def state_dict(self):
-        """All but the optimiser, with the states of the schedules."""
-        state = super().state_dict()
-        state["_schedulers"] = [one.state_dict() for one in self._schedulers]
-        return state
-
-    def load_state_dict(self, state_dict):
-        """Takes what state_dict() returned."""
-        for one, state in zip(self._schedulers, state_dict["_schedulers"]):
-            one.load_state_dict(state)
-        super().load_state_dict({**state_dict, "_schedulers": self._schedulers})
-
-
-from foregrad.optim._adaptive_schedules import (  # noqa: E402,F401
+from foregrad.optim._combined_schedules import ChainedScheduler, SequentialLR  # noqa: E402,F401
+from foregrad.optim._cyclic_schedules import (  # noqa: E402,F401
+    CosineAnnealingWarmRestarts,
+    CyclicLR,
     OneCycleLR,
-    ReduceLROnPlateau,
 )
+from foregrad.optim._plateau_schedule import ReduceLROnPlateau  # noqa: E402,F401

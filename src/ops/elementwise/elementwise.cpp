@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "base/small_vector.h"
+#include "ops/elementwise/row_call.h"
 #include "ops/kernels/convert.h"
 #include "ops/kernels/strided.h"
 
@@ -227,10 +228,16 @@ static bool evaluate_directly(kernels::RowKernel kernel, const ElementwiseInfo& 
   return true;
 }
 
+static thread_local RowCall* watched = nullptr;
+WatchRowCall::WatchRowCall(RowCall& call) : before_(watched) { watched = &call; }
+WatchRowCall::~WatchRowCall() { watched = before_; }
+
 void evaluate_elementwise(ElementwiseInfo& info, ir::Operands inputs, const void* params,
                           const Tensor& output) {
   DType compute = info.bool_result ? compute_dtype(info, inputs) : output.dtype();
   kernels::RowKernel kernel = info.kernel(compute);
+  if (watched) [[unlikely]]
+    *watched = {&info, kernel, compute};
   if (evaluate_directly(kernel, info, inputs, compute, params, *output.impl())) return;
   BlockRunner runner(kernel, params, output);
   for (int i = 0; i < info.arity; i++) {

@@ -8,6 +8,7 @@ import sys
 import numpy
 
 STEPS = 50
+FIRST_RATE = 1e-2  # Rprop and ASGD begin with it
 # name: (optimiser, its settings, clipping)
 CASES = {
     "adamw": ("AdamW", {}, {}),
@@ -28,6 +29,29 @@ CASES = {
     "rmsprop all": ("RMSprop", dict(alpha=0.9, momentum=0.5, centered=True, maximize=True), {}),
     "adagrad": ("Adagrad", dict(lr_decay=0.1, weight_decay=0.01), {}),
     "adagrad start": ("Adagrad", dict(initial_accumulator_value=0.5, eps=1e-3), {}),
+    "rmsprop momentum": ("RMSprop", dict(momentum=0.9, eps=1e-4), {}),
+    "adagrad maximize": ("Adagrad", dict(maximize=True), {}),
+    "adadelta": ("Adadelta", {}, {}),
+    "adadelta decay": ("Adadelta", dict(rho=0.8, weight_decay=0.1), {}),
+    "adadelta maximize": ("Adadelta", dict(eps=1e-3, maximize=True), {}),
+    "adafactor": ("Adafactor", {}, {}),
+    "adafactor decay": ("Adafactor", dict(beta2_decay=-0.5, weight_decay=0.1), {}),
+    "adafactor eps": ("Adafactor", dict(eps=(1e-5, 1e-2), d=2.0, maximize=True), {}),
+    "adamax": ("Adamax", {}, {}),
+    "adamax decay": ("Adamax", dict(betas=(0.8, 0.9), weight_decay=0.1), {}),
+    "adamax maximize": ("Adamax", dict(eps=1e-2, maximize=True), {}),
+    "asgd": ("ASGD", {}, {}),
+    "asgd average": ("ASGD", dict(lambd=1e-2, alpha=0.5, t0=5), {}),
+    "asgd decay": ("ASGD", dict(t0=0, weight_decay=0.1, maximize=True), {}),
+    "nadam": ("NAdam", {}, {}),
+    "nadam decay": ("NAdam", dict(weight_decay=0.1, momentum_decay=0.01), {}),
+    "nadam decoupled": ("NAdam", dict(weight_decay=0.1, decoupled_weight_decay=True), {}),
+    "radam": ("RAdam", {}, {}),
+    "radam decay": ("RAdam", dict(weight_decay=0.1, betas=(0.8, 0.9)), {}),
+    "radam decoupled": ("RAdam", dict(weight_decay=0.1, decoupled_weight_decay=True), {}),
+    "rprop": ("Rprop", {}, {}),
+    "rprop sizes": ("Rprop", dict(etas=(0.4, 1.1), step_sizes=(1e-4, 0.1)), {}),
+    "rprop maximize": ("Rprop", dict(maximize=True), {}),
     "adamw clip norm": ("AdamW", {}, dict(clip_norm=0.05)),
     "sgd clip norm": ("SGD", {}, dict(clip_norm=0.05)),
     "sgd clip large norm": ("SGD", {}, dict(clip_norm=1e6)),
@@ -61,14 +85,15 @@ def loss_of(p):
     return loss
 
 
-def groups_of(p):
+def groups_of(p, kind):
     """Biases do not decay."""
+    no_decay = {} if kind == "Rprop" else {"weight_decay": 0.0}
     return [{"params": [p["w1"], p["w2"], p["unused"], p["frozen"]]},
-            {"params": [p["b1"]], "weight_decay": 0.0}]
+            {"params": [p["b1"]], **no_decay}]
 
 
 def torch_step(torch, p, kind, settings, clip):
-    optimizer = getattr(torch.optim, kind)(groups_of(p), lr=1.0, **settings)
+    optimizer = getattr(torch.optim, kind)(groups_of(p, kind), lr=FIRST_RATE, **settings)
     loss_fn = loss_of(p)
 
     def step(lr, x, y):
@@ -89,8 +114,8 @@ def torch_step(torch, p, kind, settings, clip):
 
 
 def our_step(fg, p, kind, settings, clip):
-    compiled = fg.compiler.compile_step(loss_of(p), groups_of(p),
-                                        getattr(fg.compiler, kind)(lr=1.0, **settings),
+    compiled = fg.compiler.compile_step(loss_of(p), groups_of(p, kind),
+                                        getattr(fg.compiler, kind)(lr=FIRST_RATE, **settings),
                                         fullgraph=True, **clip)
 
     def step(lr, x, y):

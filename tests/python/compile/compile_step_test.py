@@ -337,7 +337,7 @@ W = filled(3).requires_grad_()
     (lambda: compile_step(W.sum, [{"params": [W], "rate": 1}], SGD()), ValueError, "['rate']"),
     (lambda: compile_step(W.sum, [{"params": [W], "lr": -1}], SGD()), ValueError, "rate: -1"),
     (lambda: compile_step(W.sum, [W], 1e-3), TypeError,
-     "Adagrad(...), Adam(...), AdamW(...), RMSprop(...) or SGD(...) of foregrad.compiler, got flo"),
+     "RAdam(...), RMSprop(...), Rprop(...) or SGD(...) of foregrad.compiler, got float"),
     (lambda: compile_step(3, [W], SGD()), TypeError, "expected a loss function, got int"),
     (lambda: compile_step(W.sum, [W], SGD(), clip_norm=1, clip_value=1)(), ValueError,
      "got both clip_norm and clip_value"),

@@ -112,13 +112,10 @@ def test_what_is_refused():
             (lambda: optim.SGD([p], lr=-1), ValueError, "SGD: Invalid learning rate: -1"),
             (lambda: optim.Adam([p], betas=(0.9, 1.0)), ValueError, "Invalid beta parameter at"),
             (lambda: optim.SGD([{"params": [p], "lr": -2}]), ValueError, "rate: -2"),
-            (lambda: optim.SGD([p, p]), ValueError, "appears twice in one parameter group"),
             (lambda: optim.SGD([{"params": [p]}, {"params": [p]}]), ValueError, "more than one"),
             (lambda: optim.SGD([]), ValueError, "optimizer got an empty parameter list"),
             (lambda: optim.SGD([p * 2]), ValueError, "can't optimize a non-leaf Tensor"),
             (lambda: optim.SGD(p), TypeError, "should be an iterable of Tensors or dicts"),
-            (lambda: optim.Adam([p], differentiable=True), NotImplementedError, "differentiable"),
-            (lambda: optim.AdamW([p], capturable=True), NotImplementedError, "capturable"),
             (lambda: optim.AdamW([p], lr="fast"), TypeError, "AdamW: expected numbers, two betas"),
             (lambda: optim.SGD([p], momentum="x"), TypeError, "got {'lr': 0.001, 'momentum': 'x'")]:
         with pytest.raises(error) as found:
@@ -224,7 +221,9 @@ def test_constructors_are_those_of_pytorch():
 
 def test_every_optimiser_of_the_table_is_a_class_with_documentation():
     rows = fg._C.optimizers()
-    assert {row["name"] for row in rows} == set(optim.__all__) - {"Optimizer", "lr_scheduler"}
+    assert {row["name"] for row in rows} == set(optim.__all__) - {
+        "LBFGS", "Optimizer", "SparseAdam", "lr_scheduler", "swa_utils",
+        "swap_in_optimizer_params_and_state"}
     for row in rows:
         kind = getattr(optim, row["name"])
         assert kind.__doc__.startswith(row["documentation"])
