@@ -230,6 +230,8 @@ const auto selu_entry =
     define(selu, "Elu with the constants of self-normalising networks.",
            [](const Tensor& self) { return elu(self, 1.6732632423543772, 1.0507009873554805); })
         .shown(Shown::as_function)
+        .inplace_as_function()
+        .inplace()
         .samples(values);
 
 }  // namespace

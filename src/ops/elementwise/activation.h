@@ -49,7 +49,28 @@ inline constexpr ir::Function<
 inline constexpr ir::Function<"log_sigmoid(Tensor self) -> Tensor"> log_sigmoid;
 inline constexpr ir::Function<"log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">
     log_sigmoid_backward;
+inline constexpr ir::Function<"celu(Tensor self, Scalar alpha=1.0) -> Tensor"> celu;
+inline constexpr ir::Function<"hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"> hardshrink;
+inline constexpr ir::Function<
+    "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor">
+    hardshrink_backward;
+inline constexpr ir::Function<"softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"> softshrink;
+inline constexpr ir::Function<"hardsigmoid(Tensor self) -> Tensor"> hardsigmoid;
+inline constexpr ir::Function<"hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">
+    hardsigmoid_backward;
+inline constexpr ir::Function<"hardswish(Tensor self) -> Tensor"> hardswish;
+inline constexpr ir::Function<"hardswish_backward(Tensor grad_output, Tensor self) -> Tensor">
+    hardswish_backward;
+inline constexpr ir::Function<"softsign(Tensor self) -> Tensor"> softsign;
+inline constexpr ir::Function<"tanhshrink(Tensor self) -> Tensor"> tanhshrink;
+// The slope below zero is a number, or one per channel.
+inline constexpr ir::Function<"prelu(Tensor self, Tensor weight) -> Tensor"> prelu;
+inline constexpr ir::Function<"glu(Tensor self, int dim=-1) -> Tensor"> glu;
 inline constexpr ir::Inplace relu_{relu};
+inline constexpr ir::Inplace celu_{celu};
+inline constexpr ir::Inplace selu_{selu};
+inline constexpr ir::Inplace hardsigmoid_{hardsigmoid};
+inline constexpr ir::Inplace hardswish_{hardswish};
 inline constexpr ir::Inplace threshold_{threshold};
 inline constexpr ir::Inplace hardtanh_{hardtanh};
 inline constexpr ir::Inplace leaky_relu_{leaky_relu};
