@@ -46,6 +46,18 @@ inline constexpr ir::Function<
     "embedding_dense_backward(Tensor grad_output, Tensor indices, Dim num_weights, int "
     "padding_idx, bool scale_grad_by_freq) -> Tensor">
     embedding_dense_backward;
+// The rows of each bag of indices combined: mode 0 their sum, 1 their mean, 2 their maximum. Bag b
+// begins at offsets[b]; with include_last_offset the last offset is the end of the last bag.
+inline constexpr ir::Function<
+    "embedding_bag_rows(Tensor weight, Tensor indices, Tensor offsets, bool "
+    "scale_grad_by_freq=False, int mode=0, Tensor? per_sample_weights=None, bool "
+    "include_last_offset=False, int padding_idx=-1) -> Tensor">
+    embedding_bag_rows;
+// Rows that indices name, scaled down to a norm of at most max_norm; the other rows as they are.
+inline constexpr ir::Function<
+    "embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor">
+    embedding_renorm;
+inline constexpr ir::Inplace embedding_renorm_{embedding_renorm};
 inline constexpr ir::Inplace index_add_{index_add};
 inline constexpr ir::Inplace index_copy_{index_copy};
 inline constexpr ir::Inplace index_fill_{index_fill};

@@ -102,4 +102,10 @@ inline constexpr ir::Function<
     "label_smoothing=0.0) -> Tensor">
     linear_cross_entropy;
 
+// log_probs [times, n, classes] or [times, classes]; targets are rows of labels, or all in one row.
+inline constexpr ir::Function<
+    "ctc_loss(Tensor log_probs, Tensor targets, Tensor input_lengths, Tensor target_lengths, int "
+    "blank=0, str reduction='mean', bool zero_infinity=False) -> Tensor">
+    ctc_loss;
+
 }  // namespace fg
