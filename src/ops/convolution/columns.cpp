@@ -212,8 +212,8 @@ const auto im2col_entry =
              check_input(who, self, 4, "images of [channels, height, width]");
              bool single = self.dim() == 3;
              Tensor x = single ? unsqueeze(self, 0) : self;
-             ColumnParams p = params_of(who, {kernel, dilation, padding, stride},
-                                        {x.sizes()[2], x.sizes()[3]});
+             ColumnParams p =
+                 params_of(who, {kernel, dilation, padding, stride}, {x.sizes()[2], x.sizes()[3]});
              Tensor columns = im2col_p.with(p, x);
              return single ? squeeze(columns, 0) : columns;
            })
@@ -227,9 +227,10 @@ const auto im2col_entry =
 void check_columns(const Dims& sizes, const ColumnParams& p) {
   Dim count = p.output[0] * p.output[1], size = sizes[sizes.size() - 2];
   if (size % taps(p) == 0 && sizes.back() == count) return;
-  fail("col2im: columns of sizes {} do not belong to kernel {} and {} windows; expected "
-       "[channels * {}, {}]",
-       text(sizes), text(p.kernel), count.text(), taps(p).text(), count.text());
+  fail(
+      "col2im: columns of sizes {} do not belong to kernel {} and {} windows; expected "
+      "[channels * {}, {}]",
+      text(sizes), text(p.kernel), count.text(), taps(p).text(), count.text());
 }
 const auto col2im_entry =
     define(col2im, "The sums of columns as images: PyTorch's nn.functional.fold.",
@@ -248,8 +249,7 @@ const auto col2im_entry =
         .shown(Shown::in_nn)
         .samples([] {
           return Samples{{{sample({2, 8, 6}), Dims{3, 4}, Dims{2}}},
-                         {{sample({4, 6}), Dims{4, 4}, Dims{2}, Dims{2, 1}, Dims{1, 0},
-                           Dims{2, 1}},
+                         {{sample({4, 6}), Dims{4, 4}, Dims{2}, Dims{2, 1}, Dims{1, 0}, Dims{2, 1}},
                           "one image"}};
         });
 

@@ -14,9 +14,10 @@ const auto conv_tbc_entry =
     define(conv_tbc, "The convolution of sequences [times, n, channels].",
            [](const Tensor& self, const Tensor& weight, const Tensor& bias, int64_t pad) {
              if (self.dim() != 3 || weight.dim() != 3 || bias.dim() != 1) {
-               fail("conv_tbc: got sizes {}, a weight of {} and a bias of {}; expected [times, n, "
-                    "channels], [kernel, channels, outputs] and [outputs]",
-                    text(self.sizes()), text(weight.sizes()), text(bias.sizes()));
+               fail(
+                   "conv_tbc: got sizes {}, a weight of {} and a bias of {}; expected [times, n, "
+                   "channels], [kernel, channels, outputs] and [outputs]",
+                   text(self.sizes()), text(weight.sizes()), text(bias.sizes()));
              }
              Tensor x = permute(self, {1, 2, 0}), w = permute(weight, {2, 1, 0});
              return permute(conv1d(x, w, bias, 1, pad), {2, 0, 1});

@@ -34,12 +34,12 @@ struct Shrink {
   bool operator==(const Shrink&) const = default;
 };
 const Registered shrink_backward_p =
-    elementwise<Types::floating_only, 2, Shrink>(
-        "hardshrink_backward",
-        [](auto grad, auto x, const Shrink& p) FG_INLINED {
-          auto width = number(x, p.lambd);
-          return ir::select((x >= -width) & (x <= width), 0, grad);
-        })
+    elementwise<Types::floating_only, 2, Shrink>("hardshrink_backward",
+                                                 [](auto grad, auto x, const Shrink& p) FG_INLINED {
+                                                   auto width = number(x, p.lambd);
+                                                   return ir::select((x >= -width) & (x <= width),
+                                                                     0, grad);
+                                                 })
         .linear_in({0})
         .vjp("HardshrinkBackwardBackward0",
              wrt(0, saves::in(1),
@@ -118,12 +118,12 @@ const auto hardsigmoid_entry = define_as<hardsigmoid_p>(hardsigmoid, "(self + 3)
                                    .samples(values);
 
 const Registered hardswish_backward_p =
-    elementwise<Types::floating_only, 2>(
-        "hardswish_backward",
-        [](auto grad, auto x) FG_INLINED {
-          auto inside = ir::select(x < 3, grad * (x / 3 + 0.5), grad);
-          return ir::select(x <= -3, 0, inside);
-        })
+    elementwise<Types::floating_only, 2>("hardswish_backward",
+                                         [](auto grad, auto x) FG_INLINED {
+                                           auto inside =
+                                               ir::select(x < 3, grad * (x / 3 + 0.5), grad);
+                                           return ir::select(x <= -3, 0, inside);
+                                         })
         .linear_in({0})
         .vjp("HardswishBackwardBackward0",
              wrt(0, saves::in(1),
@@ -184,15 +184,13 @@ const auto tanhshrink_entry =
 // ---- prelu
 
 const Registered prelu_kernel_p =
-    elementwise<Types::floating_only, 2>("prelu", [](auto x, auto weight) FG_INLINED {
-      return ir::select(x > 0, x, weight * x);
-    }).vjp("PreluKernelBackward0",
-           wrt(0, saves::in(0) | saves::in(1),
-               [](const Vjp& v) {
-                 return where(v.in(0) > 0, v.grad(), v.in(1) * v.grad());
-               }),
-           wrt(1, saves::in(0),
-               [](const Vjp& v) { return where(v.in(0) > 0, 0, v.in(0) * v.grad()); }));
+    elementwise<Types::floating_only, 2>(
+        "prelu", [](auto x, auto weight) FG_INLINED { return ir::select(x > 0, x, weight * x); })
+        .vjp("PreluKernelBackward0",
+             wrt(0, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) { return where(v.in(0) > 0, v.grad(), v.in(1) * v.grad()); }),
+             wrt(1, saves::in(0),
+                 [](const Vjp& v) { return where(v.in(0) > 0, 0, v.in(0) * v.grad()); }));
 
 void check_prelu(const Tensor& self, const Tensor& weight) {
   if (weight.dim() > 1) {

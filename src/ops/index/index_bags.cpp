@@ -92,14 +92,14 @@ void check_offsets(const Tensor& offsets, const OffsetParams& p) {
   }
   for (int64_t i = 0; i < dense.numel(); i++) {
     if (at[i] > p.length.value() || (i > 0 && at[i] < at[i - 1])) {
-      fail("embedding_bag: offset {} at place {}; expected ascending offsets of at most {}, the "
-           "number of indices",
-           at[i], i, p.length.text());
+      fail(
+          "embedding_bag: offset {} at place {}; expected ascending offsets of at most {}, the "
+          "number of indices",
+          at[i], i, p.length.text());
     }
   }
 }
-const Registered checked_offsets_p =
-    ops::checked<OffsetParams, check_offsets>("checked_offsets");
+const Registered checked_offsets_p = ops::checked<OffsetParams, check_offsets>("checked_offsets");
 
 // The bag of each index: how many offsets are not behind it, less one.
 Tensor bags_of(const Tensor& offsets, Dim length) {
@@ -128,7 +128,8 @@ void check_bags(const Tensor& weight, const Tensor& indices, const Tensor& offse
 }
 
 const auto embedding_bag_entry =
-    define(embedding_bag_rows, "The rows of weight that each bag names: their sum, mean or maximum.",
+    define(embedding_bag_rows,
+           "The rows of weight that each bag names: their sum, mean or maximum.",
            [](const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool by_frequency,
               int64_t mode, const Tensor& scales, bool include_last, int64_t padding_idx) {
              check_bags(weight, indices, offsets, mode, scales);

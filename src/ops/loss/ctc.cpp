@@ -73,8 +73,13 @@ struct Batch {
   }
   template <class T>
   kernels::CtcSample<T> sample(int64_t n, int64_t blank) const {
-    return {log_probs.data_ptr<T>() + n * classes(), size() * classes(), time_count(n), classes(),
-            blank,  targets.data_ptr<int64_t>() + begin[n], label_count(n)};
+    return {log_probs.data_ptr<T>() + n * classes(),
+            size() * classes(),
+            time_count(n),
+            classes(),
+            blank,
+            targets.data_ptr<int64_t>() + begin[n],
+            label_count(n)};
   }
 };
 
@@ -182,7 +187,8 @@ void check_arguments(const Tensor& log_probs, const Tensor& targets, const Tenso
 }
 
 const auto ctc_loss_entry =
-    define(ctc_loss, "-log of the probability that log_probs [times, n, classes] spell the targets.",
+    define(ctc_loss,
+           "-log of the probability that log_probs [times, n, classes] spell the targets.",
            [](const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
               const Tensor& target_lengths, int64_t blank, const std::string& reduction,
               bool zero_infinity) {
@@ -213,11 +219,11 @@ const auto ctc_loss_entry =
           Tensor labels = tensor(std::vector<int64_t>{3, 2}, kInt64);
           Samples all;
           for (const char* reduction : {"none", "mean", "sum"}) {
-            all.push_back({{x, reshape(targets, {2, 3}), times, labels, Scalar(0),
-                            std::string(reduction)},
-                           reduction,
-                           false,  // the gradient is that of log_softmax before it
-                           false});
+            all.push_back(
+                {{x, reshape(targets, {2, 3}), times, labels, Scalar(0), std::string(reduction)},
+                 reduction,
+                 false,  // the gradient is that of log_softmax before it
+                 false});
           }
           all.push_back({{x, slice(targets, 0, Dim(0), Dim(5)), times, labels, Scalar(0),
                           std::string("none"), Scalar(true)},

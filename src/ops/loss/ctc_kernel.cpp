@@ -89,7 +89,8 @@ void ctc_gradient(const CtcSample<T>& sample, T grad, T* out) {
     }
     for (int64_t c = 0; c < sample.classes; c++) {
       const auto log_prob = static_cast<double>(sample.log_probs[t * sample.step + c]);
-      const double share = sums[c] == kNever && all != kNever ? 0 : std::exp(sums[c] - all - log_prob);
+      const double share =
+          sums[c] == kNever && all != kNever ? 0 : std::exp(sums[c] - all - log_prob);
       out[t * sample.step + c] =
           static_cast<T>(static_cast<double>(grad) * (std::exp(log_prob) - share));
     }

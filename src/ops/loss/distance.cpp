@@ -65,9 +65,9 @@ const auto pairwise_distance_entry =
           for (double p : {2.0, 1.0, 3.0}) {
             all.push_back({{sample({2, 3}), sample({2, 3}, -1, 3), Scalar(p)}, Scalar(p).text()});
           }
-          all.push_back({{sample({2, 3}), sample({3}, -1, 3), Scalar(2.0), Scalar(0.1),
-                          Scalar(true)},
-                         "broadcast"});
+          all.push_back(
+              {{sample({2, 3}), sample({3}, -1, 3), Scalar(2.0), Scalar(0.1), Scalar(true)},
+               "broadcast"});
           return all;
         });
 
@@ -107,8 +107,7 @@ const auto pdist_entry =
              if (!(p >= 0)) fail("pdist: p must not be negative, but is {}", p);
              if (self.sizes()[0] < 2) return zeros({0}, self.dtype());
              Pairs pairs = pairs_of(self.sizes()[0]);
-             Tensor d =
-                 index_select(self, 0, pairs.first) - index_select(self, 0, pairs.second);
+             Tensor d = index_select(self, 0, pairs.first) - index_select(self, 0, pairs.second);
              return linalg_vector_norm(d, p, Dims{1});
            })
         .shown(Shown::as_function)

@@ -53,7 +53,6 @@ inline constexpr ir::Function<
     "reduction='mean', float label_smoothing=0.0) -> Tensor">
     cross_entropy;
 
-
 // ---- margins: hinges of differences, distances and scores
 inline constexpr ir::Function<
     "margin_ranking_loss(Tensor input1, Tensor input2, Tensor target, float margin=0.0, str "

@@ -38,8 +38,8 @@ const auto poisson_nll_entry =
            [](const Tensor& input, const Tensor& target, bool log_input, bool full, double eps,
               const std::string& reduction) {
              check_reduction("poisson_nll_loss", reduction);
-             Tensor losses = log_input ? exp(input) - target * input
-                                       : input - target * log(input + eps);
+             Tensor losses =
+                 log_input ? exp(input) - target * input : input - target * log(input + eps);
              if (full) losses = losses + log_factorial(target);
              return reduced(losses, reduction);
            })
@@ -51,9 +51,9 @@ const auto poisson_nll_entry =
                             Scalar(1e-8), std::string(reduction)},
                            reduction});
           }
-          all.push_back({{sample({2, 3}, 0.5, 3), sample({2, 3}, 1.5, 4), Scalar(false),
-                          Scalar(true)},
-                         "rates, full"});
+          all.push_back(
+              {{sample({2, 3}, 0.5, 3), sample({2, 3}, 1.5, 4), Scalar(false), Scalar(true)},
+               "rates, full"});
           return all;
         });
 
@@ -69,19 +69,19 @@ Tensor fitting_variance(const Tensor& input, const Tensor& var) {
   Dims single = leading;
   single.push_back(1);
   if (var.sizes() == single) return var;
-  fail(ErrorKind::value,
-       "gaussian_nll_loss: var has sizes {} and the input {}; expected the same, or 1 or nothing in "
-       "the place of the last dimension",
-       text(var.sizes()), text(sizes));
+  fail(
+      ErrorKind::value,
+      "gaussian_nll_loss: var has sizes {} and the input {}; expected the same, or 1 or nothing in "
+      "the place of the last dimension",
+      text(var.sizes()), text(sizes));
 }
 void check_variance(const Tensor& var) {
   if (sum(var < 0).item<int64_t>() == 0) return;
   fail(ErrorKind::value, "gaussian_nll_loss: var has negative entries; expected variances");
 }
 const Registered checked_variance_p =
-    ops::checked<ir::NoParams, [](const Tensor& var, const ir::NoParams&) {
-      check_variance(var);
-    }>("checked_variance");
+    ops::checked<ir::NoParams, [](const Tensor& var, const ir::NoParams&) { check_variance(var); }>(
+        "checked_variance");
 Tensor checked_variance(const Tensor& var) {
   if (!var.is_known()) return checked_variance_p(var);
   check_variance(var);
@@ -147,11 +147,13 @@ const auto linear_cross_entropy_entry =
              outputs.pop_back();
              for (Dim size : outputs) scores.push_back(size);
              if (target.sizes() == scores && ignore_index) {
-               fail("linear_cross_entropy: ignore_index is {}, which probabilities as targets do "
-                    "not have; leave it out",
-                    *ignore_index);
+               fail(
+                   "linear_cross_entropy: ignore_index is {}, which probabilities as targets do "
+                   "not have; leave it out",
+                   *ignore_index);
              }
-             Tensor table = reshape(linear_weight, {product(outputs), linear_weight.sizes().back()});
+             Tensor table =
+                 reshape(linear_weight, {product(outputs), linear_weight.sizes().back()});
              Tensor offset = bias.defined() ? reshape(bias, {product(outputs)}) : bias;
              return cross_entropy(reshape(linear(input, table, offset), scores), target, weight,
                                   ignore_index.value_or(-100), reduction, smoothing);

@@ -56,13 +56,13 @@ const auto margin_ranking_entry =
         });
 
 const auto hinge_embedding_entry =
-    define(hinge_embedding_loss, "Self where the target is 1, max(0, margin - self) where -1.",
-           [](const Tensor& self, const Tensor& target, double margin,
-              const std::string& reduction) {
-             check_reduction("hinge_embedding_loss", reduction);
-             Tensor away = where(target != 1, clamp_min(margin - self, 0), 0);
-             return reduced(away + where(target != -1, self, 0), reduction);
-           })
+    define(
+        hinge_embedding_loss, "Self where the target is 1, max(0, margin - self) where -1.",
+        [](const Tensor& self, const Tensor& target, double margin, const std::string& reduction) {
+          check_reduction("hinge_embedding_loss", reduction);
+          Tensor away = where(target != 1, clamp_min(margin - self, 0), 0);
+          return reduced(away + where(target != -1, self, 0), reduction);
+        })
         .shown(Shown::as_function)
         .samples([] {
           return each_reduction([](std::string reduction) -> std::vector<ir::Value> {
@@ -165,8 +165,7 @@ const auto soft_margin_entry =
         });
 
 const auto multilabel_soft_margin_entry =
-    define(multilabel_soft_margin_loss,
-           "The mean over the classes of the logistic losses of each.",
+    define(multilabel_soft_margin_loss, "The mean over the classes of the logistic losses of each.",
            [](const Tensor& input, const Tensor& target, const Tensor& weight,
               const std::string& reduction) {
              check_reduction("multilabel_soft_margin_loss", reduction);

@@ -135,10 +135,10 @@ const auto multi_margin_entry =
                             ir::Value(), std::string(reduction)},
                            reduction});
           }
-          all.push_back({{sample({4, 3}), sample_indices({4}, 3), Scalar(2), Scalar(1),
-                          sample({3}, 0.5, 2)},
-                         "squares and weights",
-                         false});
+          all.push_back(
+              {{sample({4, 3}), sample_indices({4}, 3), Scalar(2), Scalar(1), sample({3}, 0.5, 2)},
+               "squares and weights",
+               false});
           all.push_back({{sample({4, 3}), sample_indices({4}, 3), Scalar(2)}, "squares"});
           all.push_back({{sample({3}), sample_indices({}, 3), Scalar(1), Scalar(0.9)}, "one"});
           return all;
@@ -186,9 +186,10 @@ const auto multilabel_margin_entry =
              check_reduction("multilabel_margin_loss", reduction);
              check_scores("multilabel_margin_loss", self, target);
              if (!(self.sizes() == target.sizes())) {
-               fail("multilabel_margin_loss: the target has sizes {} and the input {}; expected "
-                    "the same",
-                    text(target.sizes()), text(self.sizes()));
+               fail(
+                   "multilabel_margin_loss: the target has sizes {} and the input {}; expected "
+                   "the same",
+                   text(target.sizes()), text(self.sizes()));
              }
              Tensor x = matrix(self), checked = target;
              if (target.is_known()) {
@@ -199,8 +200,7 @@ const auto multilabel_margin_entry =
              Labels labels(x, checked);
              Tensor over = where(labels.pairs, clamp_min(labels.value, 0), 0);
              Tensor losses = sum(over, Dims{1, 2}) / ops::number_of(x.sizes()[1]);
-             return result_of(losses, reduction,
-                              self.dim() == 2 ? Dims{self.sizes()[0]} : Dims{});
+             return result_of(losses, reduction, self.dim() == 2 ? Dims{self.sizes()[0]} : Dims{});
            })
         .shown(Shown::in_nn)
         .vjp("MultilabelMarginLossBackward0",
@@ -209,11 +209,11 @@ const auto multilabel_margin_entry =
                    Tensor x = matrix(v.in(0));
                    Labels labels(x, v.in(1));
                    Tensor over = logical_and(labels.pairs, labels.value > 0);
-                   Tensor share = column(v.grad(), reduction, x.sizes()[0]) /
-                                  ops::number_of(x.sizes()[1]);
+                   Tensor share =
+                       column(v.grad(), reduction, x.sizes()[0]) / ops::number_of(x.sizes()[1]);
                    Tensor grad = to(over, x.dtype()) * unsqueeze(share, 2);
-                   Tensor result = scatter_add(sum(grad, Dims{1}), 1, labels.index,
-                                               -sum(grad, Dims{2}));
+                   Tensor result =
+                       scatter_add(sum(grad, Dims{1}), 1, labels.index, -sum(grad, Dims{2}));
                    return reshape(result, v.in(0).sizes());
                  }))
         .out()
@@ -221,8 +221,8 @@ const auto multilabel_margin_entry =
           Tensor target = tensor(std::vector<int64_t>{2, 0, -1, 1, 3, -1, 0, 0}, kInt64);
           Samples all;
           for (const char* reduction : {"none", "mean", "sum"}) {
-            all.push_back({{sample({2, 4}), reshape(target, {2, 4}), std::string(reduction)},
-                           reduction});
+            all.push_back(
+                {{sample({2, 4}), reshape(target, {2, 4}), std::string(reduction)}, reduction});
           }
           all.push_back({{sample({4}), slice(target, 0, Dim(0), Dim(4))}, "one sample"});
           return all;

@@ -20,9 +20,10 @@ void check_bilinear(const Tensor& input1, const Tensor& input2, const Tensor& we
     usable = input1.sizes()[i] == input2.sizes()[i];
   }
   if (!usable) {
-    fail("bilinear: got inputs of sizes {} and {} and a weight of sizes {}; expected [..., i], "
-         "[..., j] and [o, i, j]",
-         text(input1.sizes()), text(input2.sizes()), text(weight.sizes()));
+    fail(
+        "bilinear: got inputs of sizes {} and {} and a weight of sizes {}; expected [..., i], "
+        "[..., j] and [o, i, j]",
+        text(input1.sizes()), text(input2.sizes()), text(weight.sizes()));
   }
   if (bias.defined() && !(bias.sizes() == Dims{weight.sizes()[0]})) {
     fail("bilinear: the bias has sizes {}; expected one number for each of {} outputs",
@@ -31,27 +32,27 @@ void check_bilinear(const Tensor& input1, const Tensor& input2, const Tensor& we
 }
 
 const auto bilinear_entry =
-    define(bilinear, "The bilinear form of two vectors, one for each output.",
-           [](const Tensor& input1, const Tensor& input2, const Tensor& weight,
-              const Tensor& bias) {
-             check_bilinear(input1, input2, weight, bias);
-             Dim outputs = weight.sizes()[0], in1 = weight.sizes()[1], in2 = weight.sizes()[2];
-             Dims leading = input1.sizes();
-             leading.pop_back();
-             Dim rows = product(leading);
-             Tensor table = reshape(permute(weight, {1, 0, 2}), {in1, outputs * in2});
-             Tensor half = reshape(mm(reshape(input1, {rows, in1}), table), {rows, outputs, in2});
-             Tensor result = bmm(half, reshape(input2, {rows, in2, 1}));
-             leading.push_back(outputs);
-             result = reshape(result, leading);
-             return bias.defined() ? result + bias : result;
-           })
+    define(
+        bilinear, "The bilinear form of two vectors, one for each output.",
+        [](const Tensor& input1, const Tensor& input2, const Tensor& weight, const Tensor& bias) {
+          check_bilinear(input1, input2, weight, bias);
+          Dim outputs = weight.sizes()[0], in1 = weight.sizes()[1], in2 = weight.sizes()[2];
+          Dims leading = input1.sizes();
+          leading.pop_back();
+          Dim rows = product(leading);
+          Tensor table = reshape(permute(weight, {1, 0, 2}), {in1, outputs * in2});
+          Tensor half = reshape(mm(reshape(input1, {rows, in1}), table), {rows, outputs, in2});
+          Tensor result = bmm(half, reshape(input2, {rows, in2, 1}));
+          leading.push_back(outputs);
+          result = reshape(result, leading);
+          return bias.defined() ? result + bias : result;
+        })
         .shown(Shown::as_function)
         .samples([] {
-          return Samples{{{sample({2, 3}), sample({2, 2}, -1, 3), sample({4, 3, 2})}},
-                         {{sample({2, 1, 3}), sample({2, 1, 2}, -1, 3), sample({4, 3, 2}),
-                           sample({4})},
-                          "bias"}};
+          return Samples{
+              {{sample({2, 3}), sample({2, 2}, -1, 3), sample({4, 3, 2})}},
+              {{sample({2, 1, 3}), sample({2, 1, 2}, -1, 3), sample({4, 3, 2}), sample({4})},
+               "bias"}};
         });
 
 }  // namespace

@@ -49,16 +49,16 @@ const auto instance_norm_entry =
              flat[0] = 1;
              flat[1] = n * c;
              Tensor means = repeated(running_mean, n), variances = repeated(running_var, n);
-             Tensor y = batch_norm(reshape(contiguous(input), flat), means, variances,
-                                   repeated(weight, n), repeated(bias, n), use_input_stats,
-                                   momentum, eps);
+             Tensor y =
+                 batch_norm(reshape(contiguous(input), flat), means, variances, repeated(weight, n),
+                            repeated(bias, n), use_input_stats, momentum, eps);
              if (use_input_stats) {
                keep_mean(running_mean, means, n);
                keep_mean(running_var, variances, n);
              }
              return view(y, input.sizes());
            })
-        .shown(Shown::as_function)
+        .shown(Shown::in_nn)
         .samples([] {
           return Samples{
               {{sample({2, 2, 3}), Value(), Value(), sample({2}), sample({2})}},
@@ -86,9 +86,9 @@ const auto local_response_norm_entry =
            })
         .shown(Shown::in_nn)
         .samples([] {
-          return Samples{{{sample({2, 4, 3}), Scalar(3), Scalar(0.5)}},
-                         {{sample({1, 3, 2, 2}), Scalar(2), Scalar(0.5), Scalar(0.6), Scalar(2.0)},
-                          "even"}};
+          return Samples{
+              {{sample({2, 4, 3}), Scalar(3), Scalar(0.5)}},
+              {{sample({1, 3, 2, 2}), Scalar(2), Scalar(0.5), Scalar(0.6), Scalar(2.0)}, "even"}};
         });
 
 }  // namespace

@@ -40,11 +40,10 @@ using Pair = std::tuple<Tensor, Tensor>;
 
 Pair largest_flat(const char* who, const Tensor& self, const WindowArguments& a) {
   Flat flat(who, self, a.kernel);
-  auto [values, indices] =
-      largest(who, flat.plane,
-              {flat.with(1, a.kernel), flat.with(1, a.stride), flat.with(0, a.padding),
-               flat.with(1, a.dilation), a.ceil_mode},
-              2);
+  auto [values, indices] = largest(who, flat.plane,
+                                   {flat.with(1, a.kernel), flat.with(1, a.stride),
+                                    flat.with(0, a.padding), flat.with(1, a.dilation), a.ceil_mode},
+                                   2);
   return {squeeze(values, -2), squeeze(indices, -2)};
 }
 
@@ -162,7 +161,8 @@ const auto adaptive_avg_pool1d_entry =
     define(adaptive_avg_pool1d, "The averages of windows that give the wanted size.",
            [](const Tensor& self, const Dims& output_size) {
              Flat flat("adaptive_avg_pool1d", self, output_size);
-             return squeeze(averaged_adaptive(flat.who, flat.plane, flat.with(1, output_size), 2), -2);
+             return squeeze(averaged_adaptive(flat.who, flat.plane, flat.with(1, output_size), 2),
+                            -2);
            })
         .shown(Shown::as_function)
         .samples([] { return Samples{{{sample({1, 2, 5}), Dims{3}}}}; });

@@ -102,8 +102,8 @@ void refuse_empty_windows(const PoolGeometry& g) {
 template <bool deep, class T>
 void max_volume(const PoolGeometry& g, const T* input, T* values, int64_t* indices) {
   each_box(g, [&](const Box& box) {
-    int64_t best = (box.depth.begin * g.rows.size + box.rows.begin) * g.columns.size +
-                   box.columns.begin;
+    int64_t best =
+        (box.depth.begin * g.rows.size + box.rows.begin) * g.columns.size + box.columns.begin;
     auto largest = static_cast<Wide<T>>(input[best]);
     each_row<deep>(g, box, [&](int64_t row) {
       for (int64_t w = box.columns.begin; w < box.columns.end; w += g.columns.step) {

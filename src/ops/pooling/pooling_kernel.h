@@ -1,5 +1,6 @@
 // Pooling over the last two or three dimensions of contiguous memory: volumes of depth x height x
-// width, where the depth of a plane is one. A table per axis lists the elements of each result, so that fixed and adaptive windows are the same.
+// width, where the depth of a plane is one. A table per axis lists the elements of each result, so
+// that fixed and adaptive windows are the same.
 #pragma once
 
 #include <cstdint>

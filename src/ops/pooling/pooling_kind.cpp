@@ -103,8 +103,7 @@ void require_windows(const Dims& sizes, const Dims& volume, const PoolParams& p)
                 with_volume(sizes, volume) == sizes;
   if (usable && !p.kernel.empty()) {
     usable = all_between(p.kernel, count, 1, kMost) && all_between(p.padding, count, 0, kMost) &&
-             all_between(p.stride, count, 1, 4 * kMost) &&
-             all_between(p.dilation, count, 1, kMost);
+             all_between(p.stride, count, 1, 4 * kMost) && all_between(p.dilation, count, 1, kMost);
   }
   for (size_t i = 0; usable && i < count; i++) usable = windows_fit(p, i);
   demand(usable, "a pool", "windows that lie in the last two or three dimensions");

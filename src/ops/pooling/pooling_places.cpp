@@ -50,9 +50,10 @@ void check_input(const char* who, const Tensor& self, size_t spatial) {
     usable = !(sizes[i] == 0);
   }
   if (usable) return;
-  fail("{}: the input has sizes {}; expected channels and {} dimensions, with or without a batch, "
-       "where only the batch may be empty",
-       who, text(sizes), spatial);
+  fail(
+      "{}: the input has sizes {}; expected channels and {} dimensions, with or without a batch, "
+      "where only the batch may be empty",
+      who, text(sizes), spatial);
 }
 
 // Sizes without the last `spatial` ones, and one for all of those.
@@ -77,7 +78,7 @@ Dims last(const Dims& sizes, size_t count) {
 Tensor window_starts(const Tensor& u, Dim size, Dim kernel, Dim results) {
   Tensor i = to(ops::numbered({results}) - 1, u.dtype()), at = unsqueeze(u, -1);
   Tensor room = to(ops::number_of(size - kernel), u.dtype());
-  Tensor step = room / to(ops::number_of(max(results - 1, 1)), u.dtype());
+  Tensor step = room / to(ops::number_of(results - 1), u.dtype());
   Tensor starts = trunc((i + at) * step) - trunc(at * step);
   return to(where(i == ops::number_of(results - 1), room, starts), kInt64);
 }
@@ -89,7 +90,7 @@ Tensor window_positions(const Tensor& samples, const Dims& input, const Dims& ke
   auto axes = static_cast<int64_t>(spatial);
   Tensor positions;
   for (int64_t d = 0; d < axes; d++) {
-    // Of planes the first number is that of the width, of volumes that of the depth.
+    // The first number is that of the width for planes, of the depth for volumes.
     int64_t number = spatial == 2 ? 1 - d : d;
     Tensor starts = window_starts(select(samples, 2, number), input[d], kernel[d], output[d]);
     Dims window(2 * spatial + 2, 1), element(2 * spatial, 1);
@@ -100,8 +101,8 @@ Tensor window_positions(const Tensor& samples, const Dims& input, const Dims& ke
     Tensor at = reshape(starts, window) + reshape(ops::numbered({kernel[d]}) - 1, element);
     positions = positions.defined() ? positions * ops::number_of(input[d]) + at : at;
   }
-  return reshape(positions, {samples.sizes()[0], samples.sizes()[1], product(output),
-                             product(kernel)});
+  return reshape(positions,
+                 {samples.sizes()[0], samples.sizes()[1], product(output), product(kernel)});
 }
 
 void check_samples(const char* who, const Tensor& self, const Tensor& samples, size_t spatial) {
@@ -113,8 +114,8 @@ void check_samples(const char* who, const Tensor& self, const Tensor& samples, s
   bool batched = sizes.size() == spatial + 2;
   Dim batch = batched ? sizes[0] : Dim(1), channels = sizes[batched ? 1 : 0];
   if (have.size() == 3 && have[0] >= batch && have[1] == channels && have[2] == spatial) return;
-  fail("{}: the random samples have sizes {}; expected [{}, {}, {}]", who, text(have),
-       batch.text(), channels.text(), spatial);
+  fail("{}: the random samples have sizes {}; expected [{}, {}, {}]", who, text(have), batch.text(),
+       channels.text(), spatial);
 }
 
 Pair largest_of_windows(const char* who, const Tensor& self, const Dims& kernel_size,
@@ -144,12 +145,11 @@ Pair largest_of_windows(const char* who, const Tensor& self, const Dims& kernel_
 }
 
 template <size_t spatial>
-constexpr auto to_input = wrt(0, saves::shape(0) | saves::out(1),
-                              [](const Vjp& v, const Dims&, const Dims&) {
-                                if (!v.grad().defined()) return Tensor();
-                                return ops::to_largest(v.grad(), v.out(1),
-                                                       last(v.sizes(0), spatial));
-                              });
+constexpr auto to_input =
+    wrt(0, saves::shape(0) | saves::out(1), [](const Vjp& v, const Dims&, const Dims&) {
+      if (!v.grad().defined()) return Tensor();
+      return ops::to_largest(v.grad(), v.out(1), last(v.sizes(0), spatial));
+    });
 constexpr auto to_samples = wrt(1, saves::nothing, [](const Vjp&, const Dims&, const Dims&) {
   return ops::not_differentiable("fractional_max_pool", "random_samples");
 });
@@ -215,16 +215,14 @@ const auto max_unpool2d_entry =
              return put_back(self, indices, output_size);
            })
         .shown(Shown::in_nn)
-        .vjp("MaxUnpool2DBackward0", wrt(0, saves::in(1),
-                                         [](const Vjp& v, const Dims&) {
-                                           return taken_back(v.grad(), v.in(1), 2);
-                                         }))
+        .vjp("MaxUnpool2DBackward0",
+             wrt(0, saves::in(1),
+                 [](const Vjp& v, const Dims&) { return taken_back(v.grad(), v.in(1), 2); }))
         .out()
         .samples([] {
           Tensor at = tensor(std::vector<int64_t>{0, 3, 8, 11, 1, 2, 9, 10}, kInt64);
-          return Samples{
-              {{sample({1, 2, 2, 2}), reshape(at, {1, 2, 2, 2}), Dims{3, 4}}},
-              {{sample({2, 2, 2}), reshape(at, {2, 2, 2}), Dims{4, 4}}, "no batch"}};
+          return Samples{{{sample({1, 2, 2, 2}), reshape(at, {1, 2, 2, 2}), Dims{3, 4}}},
+                         {{sample({2, 2, 2}), reshape(at, {2, 2, 2}), Dims{4, 4}}, "no batch"}};
         });
 const auto max_unpool3d_entry =
     define(max_unpool3d, "Zeros with values at the indices that max_pool3d gave.",

@@ -131,9 +131,8 @@ const auto lp_pool2d_entry =
            })
         .shown(Shown::in_nn)
         .samples([] {
-          return Samples{
-              {{sample({1, 2, 4, 5}), Scalar(2), Dims{2}}},
-              {{sample({2, 4, 5}, 0.5, 2), Scalar(1.5), Dims{2, 3}, Dims{1}}, "stride"}};
+          return Samples{{{sample({1, 2, 4, 5}), Scalar(2), Dims{2}}},
+                         {{sample({2, 4, 5}, 0.5, 2), Scalar(1.5), Dims{2, 3}, Dims{1}}, "stride"}};
         });
 const auto lp_pool3d_entry =
     define(lp_pool3d, "The p-norm of each window.",

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "base/fail.h"
+#include "ops/copy/copy.h"
 #include "ops/create/create.h"
 #include "ops/elementwise/activation.h"
 #include "ops/elementwise/arithmetic.h"
@@ -11,6 +12,7 @@
 #include "ops/elementwise/unary.h"
 #include "ops/entry.h"
 #include "ops/index/index.h"
+#include "ops/loss/loss_reduction.h"
 #include "ops/norm/softmax.h"
 #include "ops/random/random.h"
 #include "ops/reduce/reduce_order.h"
@@ -37,8 +39,8 @@ Samples inputs() {
           {{sample({2, 3}), Scalar(1.0)}, "everything"}};
 }
 
-// With q = 1 - p: elements x with probability q, else a = -1.758; then (x - mean) / deviation of what
-// a standard normal x becomes: mean p a, variance q (1 + p a^2).
+// With q = 1 - p: elements x with probability q, else a = -1.758; then (x - mean) / deviation of
+// what a standard normal x becomes: mean p a, variance q (1 + p a^2).
 Tensor alpha_dropped(const char* who, const Tensor& input, double p, bool train,
                      const Dims& sizes) {
   if (!(p >= 0 && p <= 1)) {
@@ -98,6 +100,15 @@ const auto feature_alpha_dropout_entry =
 
 // ---- activations with random parts
 
+const auto rrelu_with_slopes_entry =
+    define(rrelu_with_slopes, "Self times slopes, which have no gradient.",
+           [](const Tensor& self, const Tensor& slopes) { return self * slopes; })
+        .shown(Shown::nowhere)
+        .vjp("RreluWithNoiseBackward0",
+             wrt(0, saves::in(1), [](const Vjp& v) { return v.grad() * v.in(1); }),
+             wrt(1, saves::nothing,
+                 [](const Vjp&) { return ops::not_differentiable("rrelu", "the slopes"); }))
+        .samples([] { return Samples{{{sample({5}), sample({5})}}}; });
 const auto rrelu_entry =
     define(rrelu, "Self where positive, else self * a slope in [lower, upper).",
            [](const Tensor& self, const Scalar& lower, const Scalar& upper, bool training,
@@ -109,9 +120,9 @@ const auto rrelu_entry =
                     name(self.dtype()));
              }
              if (!(low <= high)) fail("rrelu: lower {} is greater than upper {}", low, high);
-             if (!training) return leaky_relu(self, (low + high) / 2);
-             Tensor slopes = functional::uniform(self.detach(), low, high, generator);
-             return self * where(self <= 0, slopes, 1);
+             Tensor slopes = training ? functional::uniform(self.detach(), low, high, generator)
+                                      : Tensor((low + high) / 2);
+             return rrelu_with_slopes(self, to(where(self <= 0, slopes, 1), self.dtype()));
            })
         .shown(Shown::as_function)
         .inplace_as_function()
@@ -123,7 +134,8 @@ const auto rrelu_entry =
         });
 
 const auto gumbel_softmax_entry =
-    define(gumbel_softmax, "softmax((logits + Gumbel noise) / tau); hard: one-hot, with its gradient.",
+    define(gumbel_softmax,
+           "softmax((logits + Gumbel noise) / tau); hard: one-hot, with its gradient.",
            [](const Tensor& logits, double tau, bool hard, int64_t dim) {
              Tensor noise = -log(functional::exponential(logits.detach(), 1));
              Tensor soft = softmax((logits + noise) / tau, dim);

@@ -11,8 +11,8 @@ inline constexpr ir::Function<"dropout(Tensor input, float p=0.5, bool train=Tru
 inline constexpr ir::Function<
     "feature_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
     feature_dropout;
-// Elements, or whole channels, get the limit of selu towards minus infinity; then all are scaled and
-// shifted so that mean and variance stay.
+// Elements, or whole channels, get the limit of selu towards minus infinity; then all are scaled
+// and shifted so that mean and variance stay.
 inline constexpr ir::Function<"alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
     alpha_dropout;
 inline constexpr ir::Function<
@@ -24,6 +24,9 @@ inline constexpr ir::Function<
     "rrelu(Tensor self, Scalar lower=0.125, Scalar upper=0.3333333333333333, bool training=False, "
     "Generator? generator=None) -> Tensor">
     rrelu;
+// Self times slopes, which are constants: the node of rrelu.
+inline constexpr ir::Function<"rrelu_with_slopes(Tensor self, Tensor slopes) -> Tensor">
+    rrelu_with_slopes;
 // Samples of a distribution over classes, as probabilities or (hard) as one class.
 inline constexpr ir::Function<
     "gumbel_softmax(Tensor logits, float tau=1.0, bool hard=False, int dim=-1) -> Tensor">

@@ -53,7 +53,8 @@ const auto pixel_shuffle_entry =
              Dim channels = p.channels / block;
              Tensor parts = reshape(self, p.with({channels, r, r, p.height, p.width}));
              Tensor placed = permute(parts, p.order({0, 3, 1, 4, 2}));
-             return reshape(ops::contiguous_copy(placed), p.with({channels, p.height * r, p.width * r}));
+             return reshape(ops::contiguous_copy(placed),
+                            p.with({channels, p.height * r, p.width * r}));
            })
         .shown(Shown::as_function)
         .vjp("PixelShuffleBackward0",
@@ -75,7 +76,8 @@ const auto pixel_unshuffle_entry =
              Dim height = p.height / r, width = p.width / r;
              Tensor parts = reshape(self, p.with({p.channels, height, r, width, r}));
              Tensor placed = permute(parts, p.order({0, 2, 4, 1, 3}));
-             return reshape(ops::contiguous_copy(placed), p.with({p.channels * r * r, height, width}));
+             return reshape(ops::contiguous_copy(placed),
+                            p.with({p.channels * r * r, height, width}));
            })
         .shown(Shown::as_function)
         .vjp("PixelUnshuffleBackward0",
@@ -109,11 +111,10 @@ const auto channel_shuffle_entry =
            })
         .shown(Shown::as_function)
         .also_named({"native_channel_shuffle"})
-        .vjp("ChannelShuffleBackward0",
-             wrt(0, saves::shape(0),
-                 [](const Vjp& v, int64_t groups) {
-                   return in_turn(v.grad(), v.sizes(0)[1] / Dim(groups));
-                 }))
+        .vjp("ChannelShuffleBackward0", wrt(0, saves::shape(0),
+                                            [](const Vjp& v, int64_t groups) {
+                                              return in_turn(v.grad(), v.sizes(0)[1] / Dim(groups));
+                                            }))
         .samples([] { return Samples{{{sample({2, 6, 2, 1}), Scalar(3)}}}; });
 
 }  // namespace

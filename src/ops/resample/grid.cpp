@@ -131,9 +131,10 @@ void check_grid(const char* who, const Tensor& input, const Tensor& grid, size_t
                 g.back() == static_cast<int64_t>(spatial);
   for (size_t i = 0; usable && i < spatial; i++) usable = !(x[i + 2] == 0);
   if (!usable) {
-    fail("{}: got an input of sizes {} and a grid of sizes {}; expected [n, c, ...] with {} sizes "
-         "that are not 0, and [n, ..., {}]",
-         who, text(x), text(g), spatial, spatial);
+    fail(
+        "{}: got an input of sizes {} and a grid of sizes {}; expected [n, c, ...] with {} sizes "
+        "that are not 0, and [n, ..., {}]",
+        who, text(x), text(g), spatial, spatial);
   }
   if (s.interpolation < kLinear || s.interpolation > kCubic || s.padding < kZeros ||
       s.padding > kReflection) {

@@ -127,8 +127,7 @@ Taps<T> wide_taps(const Sampling& s) {
   Taps<T> taps(s.output, std::min(static_cast<int64_t>(std::ceil(support)) * 2 + 1, s.input));
   for (int64_t i = 0; i < s.output; i++) {
     const T centre = step * (T(i) + shift);
-    const int64_t first =
-        std::max(static_cast<int64_t>(centre - support + shift), int64_t{0});
+    const int64_t first = std::max(static_cast<int64_t>(centre - support + shift), int64_t{0});
     const int64_t last =
         std::min({static_cast<int64_t>(centre + support + shift), s.input, first + taps.room});
     T total = 0;
@@ -262,22 +261,21 @@ void transposed_elements(const Task<T>& task, int64_t begin, int64_t end) {
 template <class Item>
 void copy_rows(const Sampling& s, int64_t outer, int64_t inner, const Item* x, Item* y) {
   const Taps<float> taps = nearest_taps<float>(s);
-  pool::parallel_for(
-      outer, std::max<int64_t>(kGrain / std::max<int64_t>(s.output * inner, 1), 1),
-      [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; i++) {
-          const Item* from = x + i * s.input * inner;
-          Item* to = y + i * s.output * inner;
-          if (inner == 1) {
-            for (int64_t o = 0; o < s.output; o++) to[o] = from[taps.index[o]];
-            continue;
-          }
-          for (int64_t o = 0; o < s.output; o++, to += inner) {
-            std::memcpy(to, from + taps.index[o] * inner,
-                        static_cast<size_t>(inner) * sizeof(Item));
-          }
-        }
-      });
+  pool::parallel_for(outer, std::max<int64_t>(kGrain / std::max<int64_t>(s.output * inner, 1), 1),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t i = begin; i < end; i++) {
+                         const Item* from = x + i * s.input * inner;
+                         Item* to = y + i * s.output * inner;
+                         if (inner == 1) {
+                           for (int64_t o = 0; o < s.output; o++) to[o] = from[taps.index[o]];
+                           continue;
+                         }
+                         for (int64_t o = 0; o < s.output; o++, to += inner) {
+                           std::memcpy(to, from + taps.index[o] * inner,
+                                       static_cast<size_t>(inner) * sizeof(Item));
+                         }
+                       }
+                     });
 }
 
 template <class T>
@@ -289,21 +287,19 @@ void forward(const Sampling& s, int64_t outer, int64_t inner, const T* x, T* y) 
                        [&](int64_t b, int64_t e) { forward_elements(task, b, e); });
     return;
   }
-  pool::parallel_for(outer * s.output, std::max<int64_t>(kGrain / inner, 1),
-                     [&](int64_t b, int64_t e) {
-                       (level() == Level::baseline ? forward_baseline<T> : forward_v3<T>)(task, b,
-                                                                                          e);
-                     });
+  pool::parallel_for(
+      outer * s.output, std::max<int64_t>(kGrain / inner, 1), [&](int64_t b, int64_t e) {
+        (level() == Level::baseline ? forward_baseline<T> : forward_v3<T>)(task, b, e);
+      });
 }
 template <class T>
 void transposed(const Sampling& s, int64_t outer, int64_t inner, const T* y, T* x) {
   const Taps<T> taps = taps_of<T>(s);
   const Task<T> task{taps, s.input, s.output, inner, y, x};
   auto* rows = level() == Level::baseline ? transposed_baseline<T> : transposed_v3<T>;
-  pool::parallel_for(outer, std::max<int64_t>(kGrain / std::max<int64_t>(s.output * inner, 1), 1),
-                     [&](int64_t b, int64_t e) {
-                       (inner == 1 ? transposed_elements<T> : rows)(task, b, e);
-                     });
+  pool::parallel_for(
+      outer, std::max<int64_t>(kGrain / std::max<int64_t>(s.output * inner, 1), 1),
+      [&](int64_t b, int64_t e) { (inner == 1 ? transposed_elements<T> : rows)(task, b, e); });
 }
 
 }  // namespace

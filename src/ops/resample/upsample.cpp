@@ -47,8 +47,7 @@ void evaluate_resample(Operands inputs, const ResampleParams& p, Tensor* out) {
   for (int64_t i = 0; i < from.dim(); i++) {
     if (i != p.axis) (i < p.axis ? outer : inner) *= from.sizes()[i].value();
   }
-  kernels::Sampling sampling{p.filter, p.align_corners, p.scale, p.input.value(),
-                             p.output.value()};
+  kernels::Sampling sampling{p.filter, p.align_corners, p.scale, p.input.value(), p.output.value()};
   (transposed ? kernels::resample_transposed : kernels::resample)(
       from.dtype(), sampling, outer, inner, from.data_ptr(), out[0].data_ptr());
 }
@@ -61,8 +60,8 @@ void require_resample(Operands inputs, const ResampleParams& p) {
   bool usable = p.axis >= 0 && p.axis < static_cast<int64_t>(sizes.size()) && p.input >= 1 &&
                 p.output >= 1 && p.input <= kMost && p.output <= kMost && p.scale >= 0 &&
                 p.scale <= kMost && (p.scale == 0 || p.scale * kMost >= 1);
-  usable = usable && sizes[static_cast<size_t>(int64_t{p.axis})] ==
-                         (transposed ? p.output : p.input);
+  usable =
+      usable && sizes[static_cast<size_t>(int64_t{p.axis})] == (transposed ? p.output : p.input);
   DType dtype = inputs[0]->dtype();
   bool copies = !transposed && p.filter < Filter::linear;
   ops::demand(usable && (copies || dtype == kFloat32 || dtype == kFloat64), "resample",
@@ -116,9 +115,10 @@ void check_sizes(const char* who, const Dims& input, const Dims& output) {
     }
   }
   if (!usable) {
-    fail("{}: the input has sizes {}; expected a batch, channels and {} dimensions, where only the "
-         "batch may be empty",
-         who, text(input), spatial);
+    fail(
+        "{}: the input has sizes {}; expected a batch, channels and {} dimensions, where only the "
+        "batch may be empty",
+        who, text(input), spatial);
   }
 }
 void check_dtype(const char* who, DType dtype, Filter filter) {
@@ -275,16 +275,14 @@ const auto bicubic2d_entry =
     define_upsample<2, Filter::cubic, "upsample_bicubic2d">(
         upsample_bicubic2d, "Cubic curves between elements.", "UpsampleBicubic2DBackward0")
         .samples(smooth_samples<2>);
-const auto bilinear2d_aa_entry =
-    define_upsample<2, Filter::wide_linear, "_upsample_bilinear2d_aa">(
-        _upsample_bilinear2d_aa, "Means with triangles as weights.",
-        "UpsampleBilinear2DAaBackward0")
-        .samples(smooth_samples<2>);
-const auto bicubic2d_aa_entry =
-    define_upsample<2, Filter::wide_cubic, "_upsample_bicubic2d_aa">(
-        _upsample_bicubic2d_aa, "Means with cubic curves as weights.",
-        "UpsampleBicubic2DAaBackward0")
-        .samples(smooth_samples<2>);
+const auto bilinear2d_aa_entry = define_upsample<2, Filter::wide_linear, "_upsample_bilinear2d_aa">(
+                                     _upsample_bilinear2d_aa, "Means with triangles as weights.",
+                                     "UpsampleBilinear2DAaBackward0")
+                                     .samples(smooth_samples<2>);
+const auto bicubic2d_aa_entry = define_upsample<2, Filter::wide_cubic, "_upsample_bicubic2d_aa">(
+                                    _upsample_bicubic2d_aa, "Means with cubic curves as weights.",
+                                    "UpsampleBicubic2DAaBackward0")
+                                    .samples(smooth_samples<2>);
 const auto lanczos2d_aa_entry =
     define_upsample<2, Filter::wide_lanczos, "_upsample_lanczos2d_aa">(
         _upsample_lanczos2d_aa, "Means with windowed sinc functions as weights.",
