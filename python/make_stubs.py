@@ -37,6 +37,8 @@ _float = float
 _bool = bool
 _Number = int | float
 _Ints = int | Sequence[int]
+GRID_SAMPLE_INTERPOLATION_MODES: dict[str, _int]
+GRID_SAMPLE_PADDING_MODES: dict[str, _int]
 """
 OPERATORS = ("add", "sub", "mul", "truediv", "floordiv", "mod", "pow", "matmul", "and", "or", "xor",
              "lshift", "rshift")

@@ -15,6 +15,15 @@ _NAMED = {
     "output_size": "_Ints", "normalized_shape": "_Ints", "size_average": "_bool | None",
     "reduce": "_bool | None", "eps": "_float | None", "max_norm": "_float | None",
     "memory_format": "_memory_format", "threshold": "_Number", "value": "_Number",
+    "input1": "Tensor", "input2": "Tensor", "anchor": "Tensor", "positive": "Tensor",
+    "negative": "Tensor", "linear_weight": "Tensor", "linear_bias": "Tensor | None",
+    "log_probs": "Tensor", "targets": "Tensor", "input_lengths": "Tensor | Sequence[_int]",
+    "target_lengths": "Tensor | Sequence[_int]", "var": "Tensor | _float", "indices": "Tensor",
+    "grid": "Tensor", "theta": "Tensor", "logits": "Tensor", "offsets": "Tensor | None",
+    "per_sample_weights": "Tensor | None", "_random_samples": "Tensor | None",
+    "size": "_Ints | None", "scale_factor": "_Number | Sequence[_float] | None",
+    "output_ratio": "_Number | Sequence[_float] | None", "align_corners": "_bool | None",
+    "recompute_scale_factor": "_bool | None", "norm_type": "_Number", "ignore_index": "_int | None",
 }
 _BY_DEFAULT = {bool: "_bool", int: "_int", float: "_float", str: "str"}
 
@@ -43,6 +52,8 @@ def signatures_of(function, method=False, result="Tensor"):
     """The signature of a Python function; two where a flag asks for indices as well."""
     parameters = list(inspect.signature(function).parameters.values())
     documentation = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
+    if function.__name__.endswith("_with_indices"):
+        result = "tuple[Tensor, Tensor]"
     made = Signature(result, documentation)
     if method:
         made.positional.append(parameters.pop(0).name)
@@ -50,7 +61,7 @@ def signatures_of(function, method=False, result="Tensor"):
         keyword = parameter.kind is inspect.Parameter.KEYWORD_ONLY
         (made.keywords if keyword else made.positional).append(_parameter(parameter))
     flag = "return_indices: _bool = False"
-    if flag not in made.positional:
+    if flag not in made.positional or result != "Tensor":
         return [made]
     rest = [text for text in made.positional if text != flag]
     return [Signature(result, documentation, [], [*rest, "return_indices: Literal[False] = False"]),

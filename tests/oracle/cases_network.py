@@ -103,10 +103,11 @@ def conv_transpose(d, f):
 
 
 @generates("pooling", "max_pool1d", "max_pool2d", "max_pool1d_with_indices",
-           "max_pool2d_with_indices", "avg_pool1d", "avg_pool2d")
+           "max_pool2d_with_indices", "max_pool3d", "max_pool3d_with_indices", "avg_pool1d",
+           "avg_pool2d", "avg_pool3d")
 def pool(d, f):
     d.special = d.ties = False
-    axes = 1 if "1d" in f.base else 2
+    axes = int(f.base[8])
     kernel = [d.randint(1, 3) for _ in range(axes)]
     given = {"kernel_size": maybe_list(d, kernel)}
     names = [a["name"] for a in f.arguments]
@@ -130,10 +131,10 @@ def pool(d, f):
 
 
 @generates("pooling", "adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_max_pool1d",
-           "adaptive_max_pool2d")
+           "adaptive_max_pool2d", "adaptive_avg_pool3d", "adaptive_max_pool3d")
 def adaptive(d, f):
     d.special = d.ties = False
-    axes = 1 if "1d" in f.base else 2
+    axes = int(f.base[-2])
     lead = d.shape(2, 2, zero=False) if d.coin(0.8) else d.shape(1, 1, zero=False)
     return {"self": d.tensor(lead + [d.randint(1, 8) for _ in range(axes)]),
             "output_size": [d.randint(1, 5) for _ in range(axes)]}

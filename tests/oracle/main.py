@@ -15,6 +15,7 @@ import torch
 import cases
 import cases_create  # noqa: F401  each registers its generators
 import cases_elementwise  # noqa: F401
+import cases_functional  # noqa: F401
 import cases_index  # noqa: F401
 import cases_loss  # noqa: F401
 import cases_network  # noqa: F401

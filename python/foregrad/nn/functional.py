@@ -4,14 +4,17 @@ import math as _math
 import warnings as _warnings
 
 from foregrad import _C
+from foregrad.nn._functional_images import *  # noqa: F403
+from foregrad.nn._functional_losses import *  # noqa: F403
+from foregrad.nn._functional_losses import _reduction
+from foregrad.nn._functional_pooling import *  # noqa: F403
 from foregrad.nn._multihead import multi_head_attention_forward  # noqa: F401
 
 _f = _C._functions
 
 # Those whose schema is PyTorch's signature.
-adaptive_avg_pool1d = _f.adaptive_avg_pool1d
-avg_pool1d = _f.avg_pool1d
-avg_pool2d = _f.avg_pool2d
+bilinear = _f.bilinear
+conv_tbc = _f.conv_tbc
 conv1d = _f.conv1d
 conv2d = _f.conv2d
 conv3d = _f.conv3d
@@ -19,13 +22,26 @@ conv_transpose1d = _f.conv_transpose1d
 conv_transpose2d = _f.conv_transpose2d
 conv_transpose3d = _f.conv_transpose3d
 gelu = _f.gelu
+glu = _f.glu
+hardshrink = _f.hardshrink
 linear = _f.linear
 logsigmoid = _f.log_sigmoid
 one_hot = _f.one_hot
 pad = _f.pad
+prelu = _f.prelu
 scaled_dot_product_attention = _f.scaled_dot_product_attention
 softplus = _f.softplus
+softshrink = _f.softshrink
+softsign = _f.softsign
+tanhshrink = _f.tanhshrink
+celu_ = _f.celu_
+elu_ = _f.elu_
+hardtanh_ = _f.hardtanh_
+leaky_relu_ = _f.leaky_relu_
 relu_ = _f.relu_
+rrelu_ = _f.rrelu_
+selu_ = _f.selu_
+threshold_ = _f.threshold_
 
 
 def relu6(input, inplace=False):
@@ -33,10 +49,31 @@ def relu6(input, inplace=False):
     return _f.hardtanh_(input, 0, 6) if inplace else _f.relu6(input)
 
 
+def hardsigmoid(input, inplace=False):
+    """(x + 3) / 6, limited to [0, 1]."""
+    return _f.hardsigmoid_(input) if inplace else _f.hardsigmoid(input)
+
+
+def hardswish(input, inplace=False):
+    """x * hardsigmoid(x)."""
+    return _f.hardswish_(input) if inplace else _f.hardswish(input)
+
+
+def celu(input, alpha=1.0, inplace=False):
+    """x where positive, alpha * (exp(x / alpha) - 1) elsewhere."""
+    return _f.celu_(input, alpha) if inplace else _f.celu(input, alpha)
+
+
+def rrelu(input, lower=1.0 / 8, upper=1.0 / 3, training=False, inplace=False):
+    """x where positive, elsewhere x times a slope, drawn from [lower, upper) in training."""
+    call = _f.rrelu_ if inplace else _f.rrelu
+    return call(input, lower, upper, training)
+
+
 def selu(input, inplace=False):
     """The scaled exponential linear unit."""
     if inplace:
-        return _f.elu_(input, 1.6732632423543772, 1.0507009873554805)
+        return _f.selu_(input)
     return _f.selu(input)
 
 
@@ -112,6 +149,14 @@ def _dimension(input, dim):
     return 0 if input.dim() in (0, 1, 3) else 1
 
 
+def gumbel_softmax(logits, tau=1, hard=False, eps=1e-10, dim=-1):
+    """Samples of classes as probabilities; hard ones are one-hot, with the gradient of the others.
+    """
+    if eps != 1e-10:
+        _warnings.warn("`eps` parameter is deprecated and has no effect.", stacklevel=2)
+    return _f.gumbel_softmax(logits, tau, hard, dim)
+
+
 def dropout(input, p=0.5, training=True, inplace=False):
     """Zeroes elements at random and scales the others."""
     _check_probability(p)
@@ -124,19 +169,57 @@ def _check_probability(p):
         raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
 
 
-def _feature_dropout(input, p=0.5, training=True, inplace=False):
-    """Zeroes whole channels at random and scales the others."""
+def alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """Dropout that keeps the mean and variance of self-normalising networks."""
+    _check_probability(p)
+    result = _f.alpha_dropout(input, p, training)
+    return input.copy_(result) if inplace else result
+
+
+def feature_alpha_dropout(input, p=0.5, training=False, inplace=False):
+    """alpha_dropout of whole channels."""
+    _check_probability(p)
+    result = _f.feature_alpha_dropout(input, p, training)
+    return input.copy_(result) if inplace else result
+
+
+def _feature_dropout(input, p, training, inplace):
     _check_probability(p)
     result = _f.feature_dropout(input, p, training)
     return input.copy_(result) if inplace else result
 
 
-dropout2d = dropout3d = _feature_dropout
+def _warn_of_rank(name, rank, expected):
+    if rank not in expected:
+        _warnings.warn(f"{name}: Received a {rank}-D input to {name}, which is deprecated and will "
+                       "result in an error in a future release. To retain the behavior and silence "
+                       "this warning, please use dropout instead.", stacklevel=3)
 
 
 def dropout1d(input, p=0.5, training=True, inplace=False):
-    """Zeroes whole channels at random and scales the others."""
+    """Zeroes whole channels of [n, c, length] or [c, length] at random, and scales the others."""
+    if input.dim() not in (2, 3):
+        raise RuntimeError(f"dropout1d: Expected 2D or 3D input, but received a {input.dim()}D "
+                           "input; use dropout for single elements")
     if input.dim() == 2:
+        return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout2d(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels of [n, c, height, width] at random, and scales the others."""
+    _warn_of_rank("dropout2d", input.dim(), (3, 4))
+    if input.dim() == 3:
+        _warnings.warn("dropout2d: Received a 3D input to dropout2d and assuming that channel-wise "
+                       "1D dropout behavior is desired - input is interpreted as shape (N, C, L), "
+                       "where C is the channel dim; use dropout1d instead.", stacklevel=2)
+    return _feature_dropout(input, p, training, inplace)
+
+
+def dropout3d(input, p=0.5, training=True, inplace=False):
+    """Zeroes whole channels of [n, c, depth, height, width] at random, and scales the others."""
+    _warn_of_rank("dropout3d", input.dim(), (4, 5))
+    if input.dim() != 5:
         return _feature_dropout(input.unsqueeze(0), p, training, inplace).squeeze(0)
     return _feature_dropout(input, p, training, inplace)
 
@@ -156,23 +239,17 @@ def batch_norm(input, running_mean, running_var, weight=None, bias=None, trainin
 
 def instance_norm(input, running_mean=None, running_var=None, weight=None, bias=None,
                   use_input_stats=True, momentum=0.1, eps=1e-05):
-    """Normalises each channel of each sample, or by running statistics."""
-    n, c = input.shape[:2]
+    """Normalises each channel of each sample; running statistics are updated in place."""
     if use_input_stats and _math.prod(input.shape[2:]) == 1:
         raise ValueError("Expected more than 1 spatial element when training, got input size "
-                         f"{input.size()}")
-    if not use_input_stats and (running_mean is None or running_var is None):
-        raise RuntimeError("Expected running_mean and running_var to be defined when "
-                           "use_input_stats=False")
-    flat = input.reshape(1, n * c, *input.shape[2:])
-    mean, var, weight, bias = (None if t is None else t.repeat(n)
-                               for t in (running_mean, running_var, weight, bias))
-    out = _f.batch_norm(flat, mean, var, weight, bias, use_input_stats, momentum, eps)
-    if use_input_stats:  # the samples moved the statistics apart: their mean stays
-        for kept, moved in ((running_mean, mean), (running_var, var)):
-            if kept is not None:
-                kept.copy_(moved.view(n, c).mean(0))
-    return out.view(input.shape)
+                         f"{input.shape}")
+    return _f.instance_norm(input, running_mean, running_var, weight, bias, use_input_stats,
+                            momentum, eps)
+
+
+def local_response_norm(input, size, alpha=1e-4, beta=0.75, k=1.0):
+    """Divides by (k + alpha * mean of squares over the channels around)^beta."""
+    return _f.local_response_norm(input, size, alpha, beta, k)
 
 
 def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
@@ -192,79 +269,88 @@ def rms_norm(input, normalized_shape, weight=None, eps=None):
 
 def normalize(input, p=2.0, dim=1, eps=1e-12, out=None):
     """Divides by the p-norm along a dimension."""
-    if out is not None:
-        raise NotImplementedError("normalize: out= is not here yet; copy_ the result")
-    return input / input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    length = input.norm(p, dim, keepdim=True).clamp_min(eps).expand_as(input)
+    return input / length if out is None else _f.div(input, length, out=out)
+
+
+# ---- rows of a table
+
+def _row_of_padding(padding_idx, weight):
+    if padding_idx is None:
+        return -1
+    rows = weight.shape[0]
+    assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
+    return padding_idx % rows
 
 
 def embedding(input, weight, padding_idx=None, max_norm=None, norm_type=2.0,
               scale_grad_by_freq=False, sparse=False):
-    """The rows of weight that input names."""
+    """The rows of weight that input names; max_norm scales these rows of weight down first."""
+    padding_idx = _row_of_padding(padding_idx, weight)
     if max_norm is not None:
-        raise NotImplementedError("embedding: max_norm is not here yet")
-    if padding_idx is None:
-        padding_idx = -1
-    else:
-        rows = weight.shape[0]
-        assert -rows <= padding_idx < rows, "Padding_idx must be within num_embeddings"
-        padding_idx %= rows
+        _f.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
     return _f.embedding(weight, input, padding_idx, scale_grad_by_freq, sparse)
 
 
-# ---- pooling
-
-def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
-               return_indices=False):
-    """The largest element of each window."""
-    call = _f.max_pool1d_with_indices if return_indices else _f.max_pool1d
-    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+_BAG_MODES = {"sum": 0, "mean": 1, "max": 2}
 
 
-def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
-               return_indices=False):
-    """The largest element of each window."""
-    call = _f.max_pool2d_with_indices if return_indices else _f.max_pool2d
-    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2,
+                  scale_grad_by_freq=False, mode="mean", sparse=False, per_sample_weights=None,
+                  include_last_offset=False, padding_idx=None):
+    """The rows of weight that each bag of indices names: their sum, mean or maximum."""
+    if weight.dtype == _C.int64 and input.is_floating_point():
+        _warnings.warn("Argument order of nn.functional.embedding_bag was changed. Usage "
+                       "`embedding_bag(weight, input, ...)` is deprecated, and should now be "
+                       "`embedding_bag(input, weight, ...)`.", stacklevel=2)
+        weight, input = input, weight
+    _check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights)
+    if input.dim() == 2:
+        offsets = _f.arange(0, input.numel(), input.size(1), dtype=input.dtype)
+        include_last_offset = False
+        input = input.reshape(-1)
+        if per_sample_weights is not None:
+            per_sample_weights = per_sample_weights.reshape(-1)
+    padding_idx = _row_of_padding(padding_idx, weight)
+    if max_norm is not None:
+        _f.embedding_renorm_(weight.detach(), input, max_norm, norm_type)
+    return _f.embedding_bag_rows(weight, input, offsets, scale_grad_by_freq, _BAG_MODES[mode],
+                                 per_sample_weights, include_last_offset, padding_idx)
 
 
-def _output_size(input, output_size):
-    """Sizes of an adaptive pooling; None keeps that of the input."""
-    if not isinstance(output_size, (tuple, list)):
-        return output_size
-    if input.dim() <= len(output_size):
-        raise ValueError(f"Input dimension should be at least {len(output_size) + 1}, but is "
+def _check_bags(input, weight, offsets, mode, scale_grad_by_freq, sparse, per_sample_weights):
+    if per_sample_weights is not None and input.shape != per_sample_weights.shape:
+        raise ValueError(f"embedding_bag: If per_sample_weights ({per_sample_weights.shape}) is "
+                         "not None, then it must have the same shape as the input "
+                         f"({input.shape})")
+    if weight.dim() != 2:
+        raise ValueError(f"weight has to be a 2D Tensor, but got Tensor of dimension "
+                         f"{weight.dim()}")
+    if input.dim() not in (1, 2):
+        raise ValueError("input has to be 1D or 2D Tensor, but got Tensor of dimension "
                          f"{input.dim()}")
-    return [have if want is None else want
-            for have, want in zip(input.shape[-len(output_size):], output_size)]
+    if input.dim() == 2 and offsets is not None:
+        raise ValueError("if input is 2D, then offsets has to be None, as input is treated is a "
+                         f"mini-batch of fixed length sequences. However, found offsets of type "
+                         f"{type(offsets)}")
+    if input.dim() == 1 and (offsets is None or offsets.dim() != 1):
+        raise ValueError("offsets has to be a 1D Tensor"
+                         + (" but got None" if offsets is None else ""))
+    if mode not in _BAG_MODES:
+        raise ValueError("mode has to be one of sum, mean or max")
+    if mode == "max" and scale_grad_by_freq:
+        raise ValueError("max mode does not support scaling the gradient by the frequency")
+    if mode == "max" and sparse:
+        raise ValueError("max mode does not support sparse weights")
+    if sparse:
+        raise RuntimeError("embedding_bag: sparse gradients are not supported; use sparse=False")
+    if per_sample_weights is not None and mode != "sum":
+        raise NotImplementedError("embedding_bag: per_sample_weights was not None. "
+                                  "per_sample_weights is only supported for mode='sum' "
+                                  f"(got mode='{mode}').")
 
 
-def adaptive_avg_pool2d(input, output_size):
-    """The mean of windows that give the wanted sizes; a size may be None: as it is."""
-    return _f.adaptive_avg_pool2d(input, _output_size(input, output_size))
-
-
-def adaptive_max_pool1d(input, output_size, return_indices=False):
-    """The largest element of windows that give the wanted size."""
-    values, indices = _f.adaptive_max_pool1d(input, output_size)
-    return (values, indices) if return_indices else values
-
-
-def adaptive_max_pool2d(input, output_size, return_indices=False):
-    """The largest element of windows that give the wanted sizes; a size may be None: as it is."""
-    values, indices = _f.adaptive_max_pool2d(input, _output_size(input, output_size))
-    return (values, indices) if return_indices else values
-
-
-# ---- losses
-
-def _reduction(reduction, size_average, reduce):
-    """The name of a reduction, also from the two flags of old programs."""
-    if size_average is None and reduce is None:
-        return reduction
-    if reduce is False:
-        return "none"
-    return "sum" if size_average is False else "mean"
-
+# ---- losses; the others are in _functional_losses
 
 def _warn_of_sizes(input, target):
     """Sizes that differ broadcast, as in PyTorch, and that is seldom what was meant."""

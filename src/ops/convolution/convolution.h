@@ -48,4 +48,9 @@ FG_FUNCTION ir::Function<
     "padding='valid', int[] dilation=1, int groups=1) -> Tensor">
     conv3d_padding;
 
+// Sequences of [times, n, channels], weights of [kernel, channels, outputs].
+FG_FUNCTION ir::Function<
+    "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor">
+    conv_tbc;
+
 }  // namespace fg

@@ -2,6 +2,7 @@
 
 #include "base/fail.h"
 #include "ir/define.h"
+#include "ops/copy/contiguous_copy.h"
 #include "ops/create/create.h"
 #include "ops/elementwise/number.h"
 #include "ops/kernels/strided.h"
@@ -160,6 +161,8 @@ const auto zero_entry =
         .samples([] { return Samples{{{sample({3})}}}; });
 
 }  // namespace
+
+Tensor ops::contiguous_copy(const Tensor& self) { return clone_p.with({true, {}}, self); }
 
 Tensor ops::in_layout_of(const Tensor& self, const Tensor& values) {
   Dims strides = preserved_strides(self);

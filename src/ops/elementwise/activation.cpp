@@ -226,10 +226,18 @@ const auto elu_entry =
           all.push_back({{sample({5}), Scalar(1.5), Scalar(2), Scalar(0.5)}, "scaled"});
           return all;
         });
+constexpr double kSeluAlpha = 1.6732632423543772, kSeluScale = 1.0507009873554805;
 const auto selu_entry =
     define(selu, "Elu with the constants of self-normalising networks.",
-           [](const Tensor& self) { return elu(self, 1.6732632423543772, 1.0507009873554805); })
+           [](const Tensor& self) { return elu(self, kSeluAlpha, kSeluScale); })
         .shown(Shown::as_function)
+        .vjp("EluBackward0", wrt(0, saves::in(0),
+                                 [](const Vjp& v) {
+                                   return elu_backward(v.grad(), v.in(0), kSeluAlpha, kSeluScale,
+                                                       1);
+                                 }))
+        .inplace_as_function()
+        .inplace()
         .samples(values);
 
 }  // namespace

@@ -46,7 +46,28 @@ FG_FUNCTION ir::Function<
 FG_FUNCTION ir::Function<"log_sigmoid(Tensor self) -> Tensor"> log_sigmoid;
 FG_FUNCTION ir::Function<"log_sigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">
     log_sigmoid_backward;
+FG_FUNCTION ir::Function<"celu(Tensor self, Scalar alpha=1.0) -> Tensor"> celu;
+FG_FUNCTION ir::Function<"hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"> hardshrink;
+FG_FUNCTION ir::Function<
+    "hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor">
+    hardshrink_backward;
+FG_FUNCTION ir::Function<"softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"> softshrink;
+FG_FUNCTION ir::Function<"hardsigmoid(Tensor self) -> Tensor"> hardsigmoid;
+FG_FUNCTION ir::Function<"hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">
+    hardsigmoid_backward;
+FG_FUNCTION ir::Function<"hardswish(Tensor self) -> Tensor"> hardswish;
+FG_FUNCTION ir::Function<"hardswish_backward(Tensor grad_output, Tensor self) -> Tensor">
+    hardswish_backward;
+FG_FUNCTION ir::Function<"softsign(Tensor self) -> Tensor"> softsign;
+FG_FUNCTION ir::Function<"tanhshrink(Tensor self) -> Tensor"> tanhshrink;
+// The slope below zero is a number, or one per channel.
+FG_FUNCTION ir::Function<"prelu(Tensor self, Tensor weight) -> Tensor"> prelu;
+FG_FUNCTION ir::Function<"glu(Tensor self, int dim=-1) -> Tensor"> glu;
 FG_FUNCTION ir::InplaceOf<decltype(relu)> relu_;
+FG_FUNCTION ir::InplaceOf<decltype(celu)> celu_;
+FG_FUNCTION ir::InplaceOf<decltype(selu)> selu_;
+FG_FUNCTION ir::InplaceOf<decltype(hardsigmoid)> hardsigmoid_;
+FG_FUNCTION ir::InplaceOf<decltype(hardswish)> hardswish_;
 FG_FUNCTION ir::InplaceOf<decltype(threshold)> threshold_;
 FG_FUNCTION ir::InplaceOf<decltype(hardtanh)> hardtanh_;
 FG_FUNCTION ir::InplaceOf<decltype(leaky_relu)> leaky_relu_;

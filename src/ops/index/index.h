@@ -44,6 +44,18 @@ FG_FUNCTION ir::Function<
     "embedding_dense_backward(Tensor grad_output, Tensor indices, Dim num_weights, int "
     "padding_idx, bool scale_grad_by_freq) -> Tensor">
     embedding_dense_backward;
+// The rows of each bag of indices combined: mode 0 their sum, 1 their mean, 2 their maximum. Bag b
+// begins at offsets[b]; with include_last_offset the last offset is the end of the last bag.
+FG_FUNCTION ir::Function<
+    "embedding_bag_rows(Tensor weight, Tensor indices, Tensor offsets, bool "
+    "scale_grad_by_freq=False, int mode=0, Tensor? per_sample_weights=None, bool "
+    "include_last_offset=False, int padding_idx=-1) -> Tensor">
+    embedding_bag_rows;
+// Rows that indices name, scaled down to a norm of at most max_norm; the other rows as they are.
+FG_FUNCTION ir::Function<
+    "embedding_renorm(Tensor self, Tensor indices, float max_norm, float norm_type) -> Tensor">
+    embedding_renorm;
+FG_FUNCTION ir::InplaceOf<decltype(embedding_renorm)> embedding_renorm_;
 FG_FUNCTION ir::InplaceOf<decltype(index_add)> index_add_;
 FG_FUNCTION ir::InplaceOf<decltype(index_copy)> index_copy_;
 FG_FUNCTION ir::InplaceOf<decltype(index_fill)> index_fill_;

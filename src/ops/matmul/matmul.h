@@ -38,4 +38,9 @@ namespace ops {
 Tensor product_like(const Tensor& a, const Tensor& b, bool transposed);
 }  // namespace ops
 
+// y[o] = sum over i and j of x1[i] * weight[o][i][j] * x2[j], plus bias[o].
+FG_FUNCTION ir::Function<
+    "bilinear(Tensor input1, Tensor input2, Tensor weight, Tensor? bias=None) -> Tensor">
+    bilinear;
+
 }  // namespace fg

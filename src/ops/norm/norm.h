@@ -22,6 +22,18 @@ FG_FUNCTION ir::Function<
     "-> Tensor">
     rms_norm;
 
+// Each channel of each sample by itself; running statistics are means over the samples.
+FG_FUNCTION ir::Function<
+    "instance_norm(Tensor input, Tensor? running_mean=None, Tensor? running_var=None, Tensor? "
+    "weight=None, Tensor? bias=None, bool use_input_stats=True, float momentum=0.1, float "
+    "eps=1e-05) -> Tensor">
+    instance_norm;
+// Divided by (k + alpha * mean of squares over `size` channels around)^beta.
+FG_FUNCTION ir::Function<
+    "local_response_norm(Tensor input, int size, float alpha=0.0001, float beta=0.75, float k=1.0) "
+    "-> Tensor">
+    local_response_norm;
+
 // The same with the values that their gradients need: mean and 1 / sqrt(variance + eps) per group.
 FG_FUNCTION ir::Function<
     "native_layer_norm(Tensor input, int[] normalized_shape, Tensor? weight, Tensor? bias, "

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/fail.h"
+#include "base/level.h"
 #include "base/pool.h"
 
 namespace fg::kernels {
@@ -36,24 +37,60 @@ namespace {
 template <class T>
 using Wide = std::conditional_t<std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>, float, T>;
 
-int64_t results(const PoolGeometry& g) {
-  return static_cast<int64_t>(g.rows.windows.size() * g.columns.windows.size());
+// Calls f(volume) for all volumes, on threads.
+template <class F>
+void each_volume(const PoolGeometry& g, F f) {
+  constexpr int64_t kEnough = 16 * 1024;
+  const int64_t work = std::max<int64_t>({g.results(), g.size(), 1});
+  pool::parallel_for(g.volumes, std::max<int64_t>(kEnough / work, 1),
+                     [&](int64_t begin, int64_t end) {
+                       for (int64_t volume = begin; volume < end; volume++) f(volume);
+                     });
 }
 
-// Calls f(plane) for all planes, on threads.
+// The window of a result.
+struct Box {
+  const Window &depth, &rows, &columns;
+
+  bool empty() const {
+    return depth.begin >= depth.end || rows.begin >= rows.end || columns.begin >= columns.end;
+  }
+  int64_t divide_by(Divisor divisor) const {
+    if (divisor.override) return divisor.override;
+    if (divisor.count_padding) return depth.padded * rows.padded * columns.padded;
+    return (depth.end - depth.begin) * (rows.end - rows.begin) * (columns.end - columns.begin);
+  }
+};
+
+// Calls f(box) for the results of a volume, in order.
 template <class F>
-void each_plane(const PoolGeometry& g, F f) {
-  constexpr int64_t kEnough = 16 * 1024;
-  const int64_t work = std::max<int64_t>({results(g), g.rows.size * g.columns.size, 1});
-  pool::parallel_for(g.planes, std::max<int64_t>(kEnough / work, 1),
-                     [&](int64_t begin, int64_t end) {
-                       for (int64_t plane = begin; plane < end; plane++) f(plane);
-                     });
+FG_INLINE void each_box(const PoolGeometry& g, F f) {
+  for (const Window& depth : g.depth.windows) {
+    for (const Window& rows : g.rows.windows) {
+      for (const Window& columns : g.columns.windows) f(Box{depth, rows, columns});
+    }
+  }
+}
+
+// Calls f(row) with the index of the first element of each row of a box. Planes are no volumes of
+// depth one: the loop over their depth would cost as much as a small window.
+template <bool deep, class F>
+FG_INLINE void each_row(const PoolGeometry& g, const Box& box, F f) {
+  const int64_t width = g.columns.size;
+  if constexpr (deep) {
+    for (int64_t d = box.depth.begin; d < box.depth.end; d += g.depth.step) {
+      for (int64_t h = box.rows.begin; h < box.rows.end; h += g.rows.step) {
+        f((d * g.rows.size + h) * width);
+      }
+    }
+  } else {
+    for (int64_t h = box.rows.begin; h < box.rows.end; h += g.rows.step) f(h * width);
+  }
 }
 
 // The largest of no elements is none.
 void refuse_empty_windows(const PoolGeometry& g) {
-  for (const Axis* axis : {&g.rows, &g.columns}) {
+  for (const Axis* axis : {&g.depth, &g.rows, &g.columns}) {
     for (const Window& window : axis->windows) {
       if (window.begin < window.end) continue;
       fail("max_pool: a window lies in the padding alone; expected a smaller padding or dilation");
@@ -62,64 +99,58 @@ void refuse_empty_windows(const PoolGeometry& g) {
 }
 
 // values[o] = max of input over the window of o; indices[o]: the first largest, or the last NaN.
-template <class T>
-void max_plane(const PoolGeometry& g, const T* input, T* values, int64_t* indices) {
-  const int64_t width = g.columns.size;
-  for (const Window& rows : g.rows.windows) {
-    for (const Window& columns : g.columns.windows) {
-      int64_t best = rows.begin * width + columns.begin;
-      auto largest = static_cast<Wide<T>>(input[best]);
-      for (int64_t h = rows.begin; h < rows.end; h += g.rows.step) {
-        for (int64_t w = columns.begin; w < columns.end; w += g.columns.step) {
-          const auto value = static_cast<Wide<T>>(input[h * width + w]);
-          if (value > largest || value != value) {
-            largest = value;
-            best = h * width + w;
-          }
+template <bool deep, class T>
+void max_volume(const PoolGeometry& g, const T* input, T* values, int64_t* indices) {
+  each_box(g, [&](const Box& box) {
+    int64_t best =
+        (box.depth.begin * g.rows.size + box.rows.begin) * g.columns.size + box.columns.begin;
+    auto largest = static_cast<Wide<T>>(input[best]);
+    each_row<deep>(g, box, [&](int64_t row) {
+      for (int64_t w = box.columns.begin; w < box.columns.end; w += g.columns.step) {
+        const auto value = static_cast<Wide<T>>(input[row + w]);
+        if (value > largest || value != value) {
+          largest = value;
+          best = row + w;
         }
       }
-      *values++ = input[best];
-      *indices++ = best;
-    }
-  }
-}
-
-int64_t divide_by(const Window& rows, const Window& columns, Divisor divisor) {
-  if (divisor.override) return divisor.override;
-  if (divisor.count_padding) return rows.padded * columns.padded;
-  return (rows.end - rows.begin) * (columns.end - columns.begin);
+    });
+    *values++ = input[best];
+    *indices++ = best;
+  });
 }
 
 // output[o] = sum of input over the window of o / divisor; 0 for an empty window.
-template <class T>
-void average_plane(const PoolGeometry& g, Divisor divisor, const T* input, T* output) {
-  for (const Window& rows : g.rows.windows) {
-    for (const Window& columns : g.columns.windows) {
-      Wide<T> sum = 0;
-      for (int64_t h = rows.begin; h < rows.end; h++) {
-        const T* row = input + h * g.columns.size;
-        for (int64_t w = columns.begin; w < columns.end; w++) sum += row[w];
-      }
-      const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
-      *output++ = T(empty ? 0 : sum / Wide<T>(divide_by(rows, columns, divisor)));
-    }
-  }
+template <bool deep, class T>
+void average_volume(const PoolGeometry& g, Divisor divisor, const T* input, T* output) {
+  each_box(g, [&](const Box& box) {
+    Wide<T> sum = 0;
+    each_row<deep>(g, box, [&](int64_t row) {
+      for (int64_t w = box.columns.begin; w < box.columns.end; w++) sum += input[row + w];
+    });
+    *output++ = T(box.empty() ? 0 : sum / Wide<T>(box.divide_by(divisor)));
+  });
 }
 
 // sums[i] += output[o] / divisor for every i in the window of o, in order of o; `sums` begins as 0.
-template <class T>
-void spread_plane(const PoolGeometry& g, Divisor divisor, const T* output, Wide<T>* sums) {
-  for (const Window& rows : g.rows.windows) {
-    for (const Window& columns : g.columns.windows) {
-      const auto value = static_cast<Wide<T>>(*output++);
-      const bool empty = rows.begin >= rows.end || columns.begin >= columns.end;
-      if (empty) continue;
-      const Wide<T> share = value / Wide<T>(divide_by(rows, columns, divisor));
-      for (int64_t h = rows.begin; h < rows.end; h++) {
-        Wide<T>* row = sums + h * g.columns.size;
-        for (int64_t w = columns.begin; w < columns.end; w++) row[w] += share;
-      }
-    }
+template <bool deep, class T>
+void spread_volume(const PoolGeometry& g, Divisor divisor, const T* output, Wide<T>* sums) {
+  each_box(g, [&](const Box& box) {
+    const auto value = static_cast<Wide<T>>(*output++);
+    if (box.empty()) return;
+    const Wide<T> share = value / Wide<T>(box.divide_by(divisor));
+    each_row<deep>(g, box, [&](int64_t row) {
+      for (int64_t w = box.columns.begin; w < box.columns.end; w++) sums[row + w] += share;
+    });
+  });
+}
+
+// Calls f with whether volumes have depth, as a constant.
+template <class F>
+void with_depth(const PoolGeometry& g, F f) {
+  if (g.depth.size == 1 && g.depth.windows.size() == 1) {
+    f(std::false_type{});
+  } else {
+    f(std::true_type{});
   }
 }
 
@@ -131,12 +162,15 @@ inline constexpr bool kAverages =
 
 void max_pool(DType dtype, const PoolGeometry& g, const void* input, void* values,
               int64_t* indices) {
-  if (g.planes > 0) refuse_empty_windows(g);
+  if (g.volumes > 0) refuse_empty_windows(g);
   visit(dtype, [&](auto zero) {
     using T = decltype(zero);
-    each_plane(g, [&](int64_t plane) {
-      max_plane(g, static_cast<const T*>(input) + plane * g.rows.size * g.columns.size,
-                static_cast<T*>(values) + plane * results(g), indices + plane * results(g));
+    with_depth(g, [&](auto deep) {
+      each_volume(g, [&](int64_t volume) {
+        max_volume<deep.value>(g, static_cast<const T*>(input) + volume * g.size(),
+                               static_cast<T*>(values) + volume * g.results(),
+                               indices + volume * g.results());
+      });
     });
   });
 }
@@ -146,32 +180,42 @@ void average_pool(DType dtype, const PoolGeometry& g, Divisor divisor, const voi
   visit(dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (kAverages<T>) {
-      each_plane(g, [&](int64_t plane) {
-        average_plane(g, divisor,
-                      static_cast<const T*>(input) + plane * g.rows.size * g.columns.size,
-                      static_cast<T*>(output) + plane * results(g));
+      with_depth(g, [&](auto deep) {
+        each_volume(g, [&](int64_t volume) {
+          average_volume<deep.value>(g, divisor, static_cast<const T*>(input) + volume * g.size(),
+                                     static_cast<T*>(output) + volume * g.results());
+        });
       });
     }
   });
 }
 
+namespace {
+
+template <bool deep, class T>
+void spread_to(const PoolGeometry& g, Divisor divisor, const T* from, T* to) {
+  if constexpr (std::is_same_v<T, Wide<T>>) {
+    std::fill_n(to, g.size(), T{});
+    spread_volume<deep>(g, divisor, from, to);
+  } else {  // rounded once
+    std::vector<Wide<T>> sums(static_cast<size_t>(g.size()));
+    spread_volume<deep>(g, divisor, from, sums.data());
+    std::transform(sums.begin(), sums.end(), to, [](Wide<T> sum) { return T(sum); });
+  }
+}
+
+}  // namespace
+
 void average_pool_spread(DType dtype, const PoolGeometry& g, Divisor divisor, const void* output,
                          void* input) {
-  const int64_t size = g.rows.size * g.columns.size;
   visit(dtype, [&](auto zero) {
     using T = decltype(zero);
     if constexpr (kAverages<T>) {
-      each_plane(g, [&](int64_t plane) {
-        const T* from = static_cast<const T*>(output) + plane * results(g);
-        T* to = static_cast<T*>(input) + plane * size;
-        if constexpr (std::is_same_v<T, Wide<T>>) {
-          std::fill_n(to, size, T{});
-          spread_plane(g, divisor, from, to);
-        } else {  // rounded once
-          std::vector<Wide<T>> sums(static_cast<size_t>(size));
-          spread_plane(g, divisor, from, sums.data());
-          std::transform(sums.begin(), sums.end(), to, [](Wide<T> sum) { return T(sum); });
-        }
+      with_depth(g, [&](auto deep) {
+        each_volume(g, [&](int64_t volume) {
+          spread_to<deep.value>(g, divisor, static_cast<const T*>(output) + volume * g.results(),
+                                static_cast<T*>(input) + volume * g.size());
+        });
       });
     }
   });

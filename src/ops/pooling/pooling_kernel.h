@@ -1,5 +1,6 @@
-// Pooling over the last two dimensions of contiguous memory: planes of height x width. A table per
-// axis lists the elements of each result, so that fixed and adaptive windows are the same.
+// Pooling over the last two or three dimensions of contiguous memory: volumes of depth x height x
+// width, where the depth of a plane is one. A table per axis lists the elements of each result, so
+// that fixed and adaptive windows are the same.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +25,14 @@ Axis fixed_windows(int64_t size, int64_t results, int64_t kernel, int64_t stride
 Axis adaptive_windows(int64_t size, int64_t results);
 
 struct PoolGeometry {
-  int64_t planes;
-  Axis rows, columns;
+  int64_t volumes;
+  Axis depth, rows, columns;
+
+  int64_t size() const { return depth.size * rows.size * columns.size; }
+  int64_t results() const {
+    return static_cast<int64_t>(depth.windows.size() * rows.windows.size() *
+                                columns.windows.size());
+  }
 };
 
 // The divisor of a sum over a window.
@@ -34,7 +41,7 @@ struct Divisor {
   int64_t override;  // 0: none
 };
 
-// values = max over each window, NaN above all, with its index in the plane. Every dtype but bool.
+// values = max over each window, NaN above all, with its index in the volume. Every dtype but bool.
 void max_pool(DType dtype, const PoolGeometry& g, const void* input, void* values,
               int64_t* indices);
 // output = sum over each window / divisor. Floats and int64.

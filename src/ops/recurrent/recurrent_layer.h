@@ -8,41 +8,41 @@
 
 namespace fg {
 
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "lstm_layer(Tensor gates, Tensor hx, Tensor cx, Tensor weight, Tensor? batch_sizes=None, bool "
     "reverse=False) -> (Tensor output, Tensor hn, Tensor cn, Tensor saved)">
     lstm_layer;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "lstm_layer_values(Tensor gates, Tensor hx, Tensor cx, Tensor weight, Tensor? "
     "batch_sizes=None, bool reverse=False) -> (Tensor output, Tensor hn, Tensor cn)">
     lstm_layer_values;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "lstm_layer_backward(Tensor? grad_output, Tensor? grad_hn, Tensor? grad_cn, Tensor saved, "
     "Tensor weight, Tensor hx, Tensor? batch_sizes=None, bool reverse=False) -> (Tensor "
     "grad_gates, Tensor grad_hx, Tensor grad_cx)">
     lstm_layer_backward;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "gru_layer(Tensor gates, Tensor hx, Tensor weight, Tensor? bias=None, Tensor? "
     "batch_sizes=None, bool reverse=False) -> (Tensor output, Tensor hn, Tensor saved)">
     gru_layer;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "gru_layer_values(Tensor gates, Tensor hx, Tensor weight, Tensor? bias=None, Tensor? "
     "batch_sizes=None, bool reverse=False) -> (Tensor output, Tensor hn)">
     gru_layer_values;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "gru_layer_backward(Tensor? grad_output, Tensor? grad_hn, Tensor saved, Tensor weight, Tensor "
     "hx, Tensor? batch_sizes=None, bool reverse=False) -> (Tensor grad_gates, Tensor "
     "grad_product, Tensor grad_hx)">
     gru_layer_backward;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "rnn_layer(Tensor gates, Tensor hx, Tensor weight, Tensor? batch_sizes=None, bool "
     "reverse=False, bool relu=False) -> (Tensor output, Tensor hn, Tensor saved)">
     rnn_layer;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "rnn_layer_values(Tensor gates, Tensor hx, Tensor weight, Tensor? batch_sizes=None, bool "
     "reverse=False, bool relu=False) -> (Tensor output, Tensor hn)">
     rnn_layer_values;
-inline constexpr ir::Function<
+FG_FUNCTION ir::Function<
     "rnn_layer_backward(Tensor? grad_output, Tensor? grad_hn, Tensor saved, Tensor weight, Tensor "
     "hx, Tensor? batch_sizes=None, bool reverse=False, bool relu=False) -> (Tensor grad_gates, "
     "Tensor grad_hx)">
