@@ -66,6 +66,19 @@ inline constexpr ir::Function<
     multinomial;
 inline constexpr ir::Function<"poisson(Tensor self, *, Generator? generator=None) -> Tensor">
     poisson;
+inline constexpr ir::Function<
+    "binomial(Tensor count, Tensor prob, *, Generator? generator=None) -> Tensor">
+    binomial;
+// Gamma values of scale 1, and rows that are Dirichlet-distributed; differentiable by their shapes.
+inline constexpr ir::Function<
+    "_standard_gamma(Tensor self, *, Generator? generator=None) -> Tensor">
+    _standard_gamma;
+inline constexpr ir::Function<
+    "_sample_dirichlet(Tensor self, *, Generator? generator=None) -> Tensor">
+    _sample_dirichlet;
+inline constexpr ir::Function<
+    "_sample_von_mises(Tensor self, *, Generator? generator=None) -> Tensor">
+    _sample_von_mises;
 
 // Out of place, for the in-place forms below: new values with the sizes and dtype of self. PyTorch
 // does not offer them.
