@@ -56,7 +56,8 @@ class LowRankMultivariateNormal(Distribution):
             raise ValueError("cov_factor must be a batch of matrices with shape "
                              f"{event[0]} x m")
         if tuple(cov_diag.shape[-1:]) != event:
-            raise ValueError(f"cov_diag must be a batch of vectors with shape {event}")
+            raise ValueError(f"cov_diag must be a batch of vectors with shape "
+                             f"{loc.shape[-1:]}")
         try:
             batch = tuple(_broadcast_shapes(loc.shape[:-1], cov_factor.shape[:-2],
                                             cov_diag.shape[:-1]))

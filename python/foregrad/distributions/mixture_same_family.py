@@ -35,7 +35,7 @@ class MixtureSameFamily(Distribution):
             if one != 1 and other != 1 and one != other:
                 raise ValueError(f"`mixture_distribution.batch_shape` ({weights}) is not "
                                  f"compatible with `component_distribution.batch_shape`({batch})")
-        count = mixture_distribution._param.shape[-1]
+        count = mixture_distribution.logits.shape[-1]
         components = component_distribution.batch_shape[-1]
         if count != components:
             raise ValueError(f"`mixture_distribution component` ({count}) does not equal "

@@ -87,8 +87,8 @@ class _LazyOfClass(lazy_property, property):
 def tril_matrix_to_vec(mat: fg.Tensor, diag: int = 0) -> fg.Tensor:
     """The elements of the lower triangle up to a diagonal, row by row."""
     n = mat.shape[-1]
-    if not -n < diag < n:
-        raise ValueError(f"diag ({diag}) provided is outside [{-n + 1}, {n - 1}].")
+    if not -n <= diag < n:
+        raise ValueError(f"diag ({diag}) provided is outside [{-n}, {n - 1}].")
     rows, columns = _tril_places(n, diag)
     return mat[..., fg.tensor(rows, dtype=fg.int64), fg.tensor(columns, dtype=fg.int64)]
 
