@@ -88,7 +88,7 @@ def compile(model=None, **options):
 
 
 # Loaded when they are first needed.
-_LATE = ("compiler", "optim", "safetensors", "serialization")
+_LATE = ("compiler", "distributions", "linalg", "optim", "safetensors", "serialization", "special")
 
 
 def __getattr__(name):

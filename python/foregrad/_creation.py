@@ -94,7 +94,7 @@ def broadcast_tensors(*tensors):
             if a != b and a != 1 and b != 1:
                 raise RuntimeError(f"broadcast_tensors: sizes {left} and {right} do not broadcast")
         sizes = tuple(b if a == 1 else a for a, b in zip(left, right))
-    return tuple(one.expand(sizes) for one in tensors)
+    return tuple(one if tuple(one.shape) == sizes else one.expand(sizes) for one in tensors)
 
 
 def meshgrid(*tensors, indexing=None):

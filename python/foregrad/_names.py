@@ -8,13 +8,22 @@ def functions():
     return {name: f for name, f in vars(_C._functions).items() if not name.startswith("__")}
 
 
+def functions_of(module):
+    """The functions that entries name "module.function", by the names there."""
+    entries = _C._functions.__python_names__()
+    return {alias.removeprefix(module + "."): getattr(_C._functions, name)
+            for name, entry in entries.items() for alias in entry["aliases"]
+            if alias.startswith(module + ".")}
+
+
 def install_functions(names):
     """Puts the functions into a module's names, and other names of methods on Tensor."""
     entries = _C._functions.__python_names__()
     for name, function in functions().items():
         base = name.removesuffix("_")
         suffix = name[len(base):]
-        entry = entries[base]
+        entry = {**entries[base], "aliases": [one for one in entries[base]["aliases"]
+                                              if "." not in one]}  # those are in modules
         aliases = [one for one in entry["aliases"] if not one.endswith("_")]
         if hasattr(_C.Tensor, name):
             for one in aliases:

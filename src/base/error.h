@@ -7,7 +7,16 @@
 
 namespace fg {
 
-enum class ErrorKind : uint8_t { runtime, value, type, index, not_implemented, memory, internal };
+enum class ErrorKind : uint8_t {
+  runtime,
+  value,
+  type,
+  index,
+  not_implemented,
+  memory,
+  internal,
+  linalg  // a matrix without the factorisation or inverse that was asked for
+};
 
 class Error : public std::runtime_error {
  public:

@@ -2,32 +2,10 @@
 
 #include <cmath>
 
+#include "ir/runtime_special.h"
+
 namespace fg::ir {
 namespace {
-
-double digamma(double x) {
-  if (x == 0) return std::copysign(INFINITY, -x);
-  if (x < 0) {
-    double whole, fraction = std::modf(x, &whole);
-    if (fraction == 0) return NAN;
-    return digamma(1 - x) - M_PI / std::tan(M_PI * fraction);
-  }
-  double shifted = 0;
-  for (; x < 10; x += 1) shifted -= 1 / x;
-  if (x == 10) return shifted + 2.25175258906672110764;
-  double z = 1 / (x * x);  // asymptotic series; beyond 1e17 its terms vanish
-  double series =
-      z * (1.0 / 12 - z * (1.0 / 120 -
-                           z * (1.0 / 252 -
-                                z * (1.0 / 240 - z * (1.0 / 132 - z * (691.0 / 32760 - z / 12))))));
-  return std::log(x) - 0.5 / x - series + shifted;
-}
-
-// lgamma writes the global signgam; this form does not.
-double log_gamma(double x) {
-  int sign;
-  return ::lgamma_r(x, &sign);
-}
 
 struct NamedFunction {
   const char* name;
@@ -38,8 +16,17 @@ constexpr NamedFunction kFunctions[] = {
     {"cos", [](double x, double) { return std::cos(x); }},
     {"tan", [](double x, double) { return std::tan(x); }},
     {"fmod", [](double x, double y) { return std::fmod(x, y); }},
-    {"lgamma", [](double x, double) { return log_gamma(x); }},
-    {"digamma", [](double x, double) { return digamma(x); }},
+    {"lgamma", [](double x, double) { return special::log_gamma(x); }},
+    {"digamma", [](double x, double) { return special::digamma(x); }},
+    {"polygamma", special::polygamma},
+    {"zeta", special::zeta},
+    {"gammainc", special::gammainc},
+    {"gammaincc", special::gammaincc},
+    {"gamma_slope", special::gamma_slope},
+    {"i0", [](double x, double) { return special::i0(x); }},
+    {"i0e", [](double x, double) { return special::i0e(x); }},
+    {"i1", [](double x, double) { return special::i1(x); }},
+    {"i1e", [](double x, double) { return special::i1e(x); }},
 };
 static_assert(sizeof(kFunctions) / sizeof(NamedFunction) == static_cast<int>(Runtime::count));
 

@@ -111,6 +111,7 @@ void add_cache(nb::module_& module) {
     return settings::read_bytes(text, bytes) ? std::optional(bytes) : std::nullopt;
   });
   module.attr("CacheError") = nb::borrow(cache_error());
+  module.attr("_LinAlgError") = nb::borrow(linalg_error());
   module.def("cache_save_artifacts", []() -> nb::object {
     std::optional<cache::Artifacts> made = cache::save_artifacts();
     if (!made) return nb::none();

@@ -21,6 +21,13 @@ namespace fg::python {
 
 std::atomic<int64_t> held_objects = 0;
 
+PyObject* linalg_error() {
+  static PyObject* type = PyErr_NewExceptionWithDoc(
+      "foregrad._C._LinAlgError", "A matrix without the factorisation or inverse asked for.",
+      PyExc_RuntimeError, nullptr);
+  return type;
+}
+
 static PyObject* exception_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::value:
@@ -31,6 +38,8 @@ static PyObject* exception_of(ErrorKind kind) {
       return PyExc_IndexError;
     case ErrorKind::not_implemented:
       return PyExc_NotImplementedError;
+    case ErrorKind::linalg:
+      return linalg_error();
     default:
       return PyExc_RuntimeError;
   }

@@ -16,6 +16,7 @@ void set_error() noexcept;
 
 // The Python class of errors of the cache in strict mode; borrowed.
 PyObject* cache_error();
+PyObject* linalg_error();  // foregrad.linalg.LinAlgError
 
 // Calls f at the boundary to Python: an exception becomes a Python error and the result `failed`.
 template <class F, class R = std::invoke_result_t<F>>

@@ -49,8 +49,7 @@ FG_FUNCTION ir::Function<
     conv3d_padding;
 
 // Sequences of [times, n, channels], weights of [kernel, channels, outputs].
-FG_FUNCTION ir::Function<
-    "conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor">
+FG_FUNCTION ir::Function<"conv_tbc(Tensor self, Tensor weight, Tensor bias, int pad=0) -> Tensor">
     conv_tbc;
 
 }  // namespace fg

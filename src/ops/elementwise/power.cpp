@@ -241,6 +241,7 @@ const Registered xlogy_p =
                  [](const Vjp& v) { return v.grad() * v.in(0) / v.in(1); }));
 const auto xlogy_entry =
     define_as<xlogy_p>(xlogy, "Self * log(other), and 0 where self is 0.")
+        .also_named({"special.xlogy"})
         .inplace_as_function()
         .inplace()
         .out()

@@ -200,6 +200,7 @@ const auto frac_entry = define_as<frac_p>(frac, "The fraction of self, with its 
 const auto round_entry =
     define(entries::round, "The nearest number with so many decimals; ties go to the even one.",
            [](const Tensor& self, int64_t) { return round_p(self); })
+        .also_named({"special.round"})
         .inplace_as_function()
         .vjp("RoundBackward0",
              wrt(0, saves::nothing, [](const Vjp& v, int64_t) { return no_gradient(v); }))

@@ -73,6 +73,7 @@ const Registered exp2_p = elementwise<Types::floating, 1>("exp2", [](auto x) FG_
                                    return v.grad() * v.out() * kLn2;
                                  }));
 const auto exp2_entry = define_as<exp2_p>(entries::exp2, "2 to the power self.")
+                            .also_named({"special.exp2"})
                             .inplace_as_function()
                             .inplace()
                             .out()
@@ -85,6 +86,7 @@ const Registered expm1_p = elementwise<Types::floating, 1>("expm1", [](auto x) F
                                   }));
 const auto expm1_entry =
     define_as<expm1_p>(entries::expm1, "e to the power self, minus one: precise near zero.")
+        .also_named({"special.expm1"})
         .inplace_as_function()
         .inplace()
         .out()
@@ -107,6 +109,7 @@ const Registered log1p_p = elementwise<Types::floating, 1>("log1p", [](auto x) F
                                   }));
 const auto log1p_entry =
     define_as<log1p_p>(entries::log1p, "The natural logarithm of 1 + self: precise near zero.")
+        .also_named({"special.log1p"})
         .inplace_as_function()
         .inplace()
         .out()
@@ -155,6 +158,7 @@ const Registered sigmoid_p = elementwise<Types::floating, 1>("sigmoid", [](auto 
                                       return sigmoid_backward(v.grad(), v.out());
                                     }));
 const auto sigmoid_entry = define_as<sigmoid_p>(sigmoid, "1 / (1 + exp(-self)).")
+                               .also_named({"special.expit"})
                                .inplace_as_function()
                                .inplace()
                                .out()
@@ -176,6 +180,7 @@ const Registered logit_p =
 const auto logit_entry =
     define_as<logit_p>(logit,
                        "log(self / (1 - self)), self first clamped to [eps, 1 - eps] if given.")
+        .also_named({"special.logit"})
         .inplace_as_function()
         .inplace()
         .out()

@@ -159,6 +159,7 @@ const Registered erf_p = elementwise<Types::floating, 1>("erf", [](auto x) FG_IN
                                   return v.grad() * bell(v.in(0));
                                 }));
 const auto erf_entry = define_as<erf_p>(entries::erf, "The error function.")
+                           .also_named({"special.erf"})
                            .inplace_as_function()
                            .inplace()
                            .out()
@@ -170,6 +171,7 @@ const Registered erfc_p = elementwise<Types::floating, 1>("erfc", [](auto x) FG_
                                    return v.grad() * -bell(v.in(0));
                                  }));
 const auto erfc_entry = define_as<erfc_p>(entries::erfc, "1 - erf(self), precise for large self.")
+                            .also_named({"special.erfc"})
                             .inplace_as_function()
                             .inplace()
                             .out()

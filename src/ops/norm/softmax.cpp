@@ -111,6 +111,7 @@ const auto softmax_entry =
            [](const Tensor& self, int64_t dim, OptDType dtype) {
              return softmax_p.with({dim}, to(self, dtype.value_or(self.dtype())));
            })
+        .also_named({"special.softmax"})
         .vjp("SoftmaxBackward0", wrt(0, saves::out(),
                                      [](const Vjp& v, int64_t dim, OptDType) {
                                        return softmax_backward(v.grad(), v.out(), dim);
@@ -122,6 +123,7 @@ const auto log_softmax_entry =
            [](const Tensor& self, int64_t dim, OptDType dtype) {
              return log_softmax_p.with({dim}, to(self, dtype.value_or(self.dtype())));
            })
+        .also_named({"special.log_softmax"})
         .vjp("LogSoftmaxBackward0", wrt(0, saves::out(),
                                         [](const Vjp& v, int64_t dim, OptDType) {
                                           return log_softmax_backward(v.grad(), v.out(), dim);

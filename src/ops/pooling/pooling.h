@@ -53,8 +53,7 @@ FG_FUNCTION ir::Function<
     avg_pool3d;
 FG_FUNCTION ir::Function<"adaptive_avg_pool3d(Tensor self, int[] output_size) -> Tensor">
     adaptive_avg_pool3d;
-FG_FUNCTION ir::Function<
-    "adaptive_max_pool3d(Tensor self, int[] output_size) -> (Tensor, Tensor)">
+FG_FUNCTION ir::Function<"adaptive_max_pool3d(Tensor self, int[] output_size) -> (Tensor, Tensor)">
     adaptive_max_pool3d;
 
 // ---- norms
@@ -82,8 +81,7 @@ FG_FUNCTION ir::Function<
     fractional_max_pool3d;
 
 // ---- zeros, with values at the indices that max pooling gave
-FG_FUNCTION ir::Function<
-    "max_unpool2d(Tensor self, Tensor indices, int[] output_size) -> Tensor">
+FG_FUNCTION ir::Function<"max_unpool2d(Tensor self, Tensor indices, int[] output_size) -> Tensor">
     max_unpool2d;
 FG_FUNCTION ir::Function<
     "max_unpool3d(Tensor self, Tensor indices, int[] output_size, int[] stride, int[] padding) -> "

@@ -111,7 +111,7 @@ void require_windows(const Dims& sizes, const Dims& volume, const PoolParams& p)
 
 void require_max(Operands inputs, const PoolParams& p) {
   require_windows(inputs[0]->sizes(), p.input, p);
-  demand(inputs[0]->dtype() != kBool, "max_pool", "numbers");
+  demand(is_real(inputs[0]->dtype()), "max_pool", "numbers");
 }
 template <bool transposed>
 void require_average(Operands inputs, const PoolParams& p) {
@@ -233,7 +233,8 @@ PoolParams adaptive(const char* who, const Tensor& self, const Dims& output_size
 }
 
 void check_number(const char* who, const Tensor& self) {
-  if (self.dtype() == kBool) fail(ErrorKind::not_implemented, "{}: not implemented for bool", who);
+  if (is_real(self.dtype())) return;
+  fail(ErrorKind::not_implemented, "{}: not implemented for {}", who, name(self.dtype()));
 }
 void check_averages(const char* who, const Tensor& self) {
   if (is_floating(self.dtype()) || self.dtype() == kInt64) return;

@@ -13,9 +13,9 @@ FG_FUNCTION ir::Function<"feature_dropout(Tensor input, float p=0.5, bool train=
 // and shifted so that mean and variance stay.
 FG_FUNCTION ir::Function<"alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
     alpha_dropout;
-FG_FUNCTION ir::Function<
-    "feature_alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
-    feature_alpha_dropout;
+FG_FUNCTION
+    ir::Function<"feature_alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
+        feature_alpha_dropout;
 
 // leaky_relu with slopes drawn from [lower, upper) in training, else with their mean.
 FG_FUNCTION ir::Function<

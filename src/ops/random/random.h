@@ -62,6 +62,16 @@ FG_FUNCTION ir::Function<
     "generator=None) -> Tensor">
     multinomial;
 FG_FUNCTION ir::Function<"poisson(Tensor self, *, Generator? generator=None) -> Tensor"> poisson;
+FG_FUNCTION
+    ir::Function<"binomial(Tensor count, Tensor prob, *, Generator? generator=None) -> Tensor">
+        binomial;
+// Gamma values of scale 1, and rows that are Dirichlet-distributed; differentiable by their shapes.
+FG_FUNCTION ir::Function<"_standard_gamma(Tensor self, *, Generator? generator=None) -> Tensor">
+    _standard_gamma;
+FG_FUNCTION ir::Function<"_sample_dirichlet(Tensor self, *, Generator? generator=None) -> Tensor">
+    _sample_dirichlet;
+FG_FUNCTION ir::Function<"_sample_von_mises(Tensor self, *, Generator? generator=None) -> Tensor">
+    _sample_von_mises;
 
 // Out of place, for the in-place forms below: new values with the sizes and dtype of self. PyTorch
 // does not offer them.

@@ -6,23 +6,13 @@
 #include "base/fail.h"
 #include "base/pool.h"
 #include "ops/kernels/strided.h"
+#include "ops/random/random_draws.h"
 #include "ops/random/random_kernel.h"
 
 namespace fg::kernels {
 namespace {
 
 constexpr int64_t kGrain = 1024;
-
-// Draws 0, 1, 2, ... of one element.
-class Draws {
- public:
-  Draws(PhiloxKey key, int64_t element)
-      : seed_(key.seed), counter_(key.offset + static_cast<uint64_t>(element)) {}
-  UniformPair<double> next() { return uniform_pair<double>(philox(seed_, counter_, draw_++)); }
-
- private:
-  uint64_t seed_, counter_, draw_ = 0;
-};
 
 // Small rates multiply uniform numbers until they fall below exp(-rate) (Knuth); large ones use
 // the transformed rejection PTRS (Hoermann, 1993).

@@ -31,6 +31,14 @@ void fill_bernoulli(const Tensor& out, const Tensor& p, PhiloxKey key);
 // mean + std * (a standard normal value), both broadcast; std must not be negative.
 void fill_normal(const Tensor& out, const Tensor& mean, const Tensor& std, PhiloxKey key);
 void fill_poisson(const Tensor& out, const Tensor& rate, PhiloxKey key);
+// Gamma values of scale 1 with the shapes of `alpha`, at least the smallest normal number.
+void fill_gamma(const Tensor& out, const Tensor& alpha, PhiloxKey key);
+// Row by row a point of the simplex with these concentrations; numbers are drawn per element.
+void fill_dirichlet(const Tensor& out, const Tensor& alpha, PhiloxKey key);
+// Angles around 0 of the von Mises distribution.
+void fill_von_mises(const Tensor& out, const Tensor& concentration, PhiloxKey key);
+// Successes among `count` trials with the chance `prob`, element by element.
+void fill_binomial(const Tensor& out, const Tensor& count, const Tensor& prob, PhiloxKey key);
 // Fisher-Yates: 0 ... n - 1 in random order; element i is exchanged with one of [i, n).
 void fill_permutation(const Tensor& out, PhiloxKey key);
 // Row by row `samples` positions, drawn in proportion to the (finite, non-negative) weights.

@@ -17,8 +17,7 @@ FG_FUNCTION ir::Function<"fliplr(Tensor self) -> Tensor"> fliplr;
 FG_FUNCTION ir::Function<"flipud(Tensor self) -> Tensor"> flipud;
 
 // ---- channels and blocks of r x r elements of a plane, one for the other
-FG_FUNCTION ir::Function<"pixel_shuffle(Tensor self, int upscale_factor) -> Tensor">
-    pixel_shuffle;
+FG_FUNCTION ir::Function<"pixel_shuffle(Tensor self, int upscale_factor) -> Tensor"> pixel_shuffle;
 FG_FUNCTION ir::Function<"pixel_unshuffle(Tensor self, int downscale_factor) -> Tensor">
     pixel_unshuffle;
 FG_FUNCTION ir::Function<"channel_shuffle(Tensor self, int groups) -> Tensor"> channel_shuffle;

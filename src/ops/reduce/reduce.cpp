@@ -145,6 +145,7 @@ const auto logsumexp_entry =
              auto axes = axis_set(dim, x.sizes().size(), "logsumexp");
              return keepdim ? total : view(total, ops::reduced_sizes(x.sizes(), axes, false));
            })
+        .also_named({"special.logsumexp"})
         .vjp("LogsumexpBackward0",
              wrt(0, saves::in(0) | saves::out(),
                  [](const Vjp& v, const Dims& dim, bool keepdim) {

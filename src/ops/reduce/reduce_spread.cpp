@@ -266,6 +266,7 @@ const auto vector_norm_entry =
              check_norm(self, p, dim, result);
              return to(norm_of(to(self, wide(result)), p, dim, keepdim), result);
            })
+        .also_named({"linalg.vector_norm"})
         .shown(Shown::as_function)
         .vjp("LinalgVectorNormBackward0",
              wrt(0, saves::in(0) | saves::out(),

@@ -243,8 +243,9 @@ const std::map<std::string, Compute> kReferences = {
 Reference find_reference(const FunctionInfo& info) {
   auto found = kReferences.find(std::string(info.schema.name));
   bool words = info.schema.overload == "padding";  // 'same' and 'valid' in the place of numbers
-  if (found == kReferences.end() || words) return {};
-  const Compute& compute = found->second;
+  auto special = special_references().find(std::string(info.schema.name));
+  if (words || (found == kReferences.end() && special == special_references().end())) return {};
+  const Compute& compute = found == kReferences.end() ? special->second : found->second;
   return [&compute, &info](const Arguments& arguments) {
     return Tensors{compute(Call(info.schema, arguments)).tensor()};
   };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "tests/ops/table/table_cases.h"
@@ -128,6 +129,8 @@ Array combine(const Array& a, const Array& b, F f) {
   return out;
 }
 
+// In reference_special.cpp: by the name of the function.
+const std::map<std::string, Compute>& special_references();
 // In reference_products.cpp.
 Array multiply(Array a, Array b);
 Array linear(const Call& call);
