@@ -97,7 +97,8 @@ FG_INLINE V ndtri(const V& p) {
   V tail = select(r <= 5, ndtri_tail(r - 1.6), ndtri_far_tail(r - 5));
   V middle = q * ndtri_middle(0.180625 - q * q);
   V result = select(float_abs(q) <= 0.425, middle, copysign(tail, q));
-  V edge = select(p == 0, -__builtin_inf(), select(p == 1, __builtin_inf(), like(p, __builtin_nan(""))));
+  V edge =
+      select(p == 0, -__builtin_inf(), select(p == 1, __builtin_inf(), like(p, __builtin_nan(""))));
   return select((p > 0) & (p < 1), result, edge);
 }
 

@@ -14,9 +14,9 @@ enum class Runtime : uint8_t {
   fmod,
   lgamma,
   digamma,
-  polygamma,    // of (order, x)
-  zeta,         // of (s, q): the Hurwitz zeta function
-  gammainc,     // of (a, x), as the next two
+  polygamma,  // of (order, x)
+  zeta,       // of (s, q): the Hurwitz zeta function
+  gammainc,   // of (a, x), as the next two
   gammaincc,
   gamma_slope,  // by a, of a gamma-distributed x
   i0,

@@ -70,8 +70,7 @@ double digamma(double x) {
   if (x > 0) return x == kInf ? x : static_cast<double>(long_digamma(x));
   double fraction = x - std::floor(x);
   if (fraction == 0 || !(x < 0)) return kNaN;
-  return static_cast<double>(long_digamma(1 - Real{x}) -
-                             kLongPi / std::tan(kLongPi * fraction));
+  return static_cast<double>(long_digamma(1 - Real{x}) - kLongPi / std::tan(kLongPi * fraction));
 }
 
 namespace {

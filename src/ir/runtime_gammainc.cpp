@@ -62,7 +62,8 @@ Pair lower_series(Real a, Real x) {
     Real step = a + n;
     term = term * Pair{x / step, -x / (step * step)};
     sum = sum + term;
-    if (term.value < kEpsilon * sum.value && std::fabs(term.slope) <= kEpsilon * std::fabs(sum.slope))
+    if (term.value < kEpsilon * sum.value &&
+        std::fabs(term.slope) <= kEpsilon * std::fabs(sum.slope))
       break;
   }
   return sum;
@@ -82,9 +83,14 @@ Real long_log_gamma(Real a) {
 }
 // log Gamma(a + 1) - (a log a - a + log(2 pi a) / 2).
 Real stirling_error(Real a) {
-  if (a < 30) return long_log_gamma(a + 1) - (a + 0.5) * std::log(a) + a - 0.918938533204672741780329736405617640L;
+  if (a < 30)
+    return long_log_gamma(a + 1) - (a + 0.5) * std::log(a) + a -
+           0.918938533204672741780329736405617640L;
   Real z = 1 / (a * a);
-  return (1.0L / 12 - z * (1.0L / 360 - z * (1.0L / 1260 - z * (1.0L / 1680 - z * (1.0L / 1188 - z * 691.0L / 360360))))) / a;
+  return (1.0L / 12 -
+          z * (1.0L / 360 -
+               z * (1.0L / 1260 - z * (1.0L / 1680 - z * (1.0L / 1188 - z * 691.0L / 360360))))) /
+         a;
 }
 // a (r - 1 - log r) for r = x / a, without cancellation where x is close to a.
 Real deviance(Real a, Real x) {
@@ -165,7 +171,8 @@ double gamma_slope(double a, double x) {
 
 namespace {
 
-// The fraction of I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) / fraction, with its derivative by a or b.
+// The fraction of I_x(a, b) = x^a (1 - x)^b / (a B(a, b)) / fraction, with its derivative by a or
+// b.
 Pair beta_fraction(Real x, Real a, Real b, bool by_a) {
   Real da = by_a ? 1 : 0, db = by_a ? 0 : 1;
   return continued_fraction({1, 0}, [&](int n) {

@@ -48,9 +48,7 @@ const auto require_true_entry =
              return require_true_p.with({{plain}}, to(self, kBool));
            })
         .shown(Shown::nowhere)
-        .samples([] {
-          return Samples{{{ones({3}, kBool), std::string("never")}}};
-        });
+        .samples([] { return Samples{{{ones({3}, kBool), std::string("never")}}}; });
 
 }  // namespace
 }  // namespace fg

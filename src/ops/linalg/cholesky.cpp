@@ -103,9 +103,8 @@ const Registered cholesky_p =
         .requiring<require_square>()
         .raising()
         .apart([](const void*, size_t rank) { return rank - 2; })
-        .vjp("LinalgCholeskyExBackward0", wrt(0, saves::out(), [](const Vjp& v) {
-               return factor_gradient(v.out(), v.grad());
-             }));
+        .vjp("LinalgCholeskyExBackward0",
+             wrt(0, saves::out(), [](const Vjp& v) { return factor_gradient(v.out(), v.grad()); }));
 const Registered cholesky_ex_p =
     ops::plain_primitive<ir::NoParams,
                          [](Operands inputs, const ir::NoParams&, Meta* out) {
@@ -119,9 +118,8 @@ const Registered cholesky_ex_p =
                          }>("cholesky_ex", Kind::extern_call, "t", 2)
         .requiring<require_square>()
         .apart([](const void*, size_t rank) { return rank - 2; })
-        .vjp("LinalgCholeskyExBackward0", wrt(0, saves::out(), [](const Vjp& v) {
-               return factor_gradient(v.out(), v.grad());
-             }));
+        .vjp("LinalgCholeskyExBackward0",
+             wrt(0, saves::out(), [](const Vjp& v) { return factor_gradient(v.out(), v.grad()); }));
 
 // The lower triangle is read, or the upper one where that factor is asked for.
 Tensor as_lower(const Tensor& self, bool upper) { return upper ? mT(self) : self; }
@@ -161,14 +159,13 @@ const auto linalg_cholesky_ex_entry =
         .also_named({"linalg.cholesky_ex"})
         .shown(Shown::nowhere)
         .samples(definite_matrices);
-const auto cholesky_entry =
-    define(cholesky, "As linalg.cholesky, which is the name to use.",
-           [](const Tensor& self, bool upper) {
-             ops::check_square("cholesky", self, "A");
-             return as_lower(cholesky_p(as_lower(self, upper)), upper);
-           })
-        .out()
-        .samples(definite_matrices);
+const auto cholesky_entry = define(cholesky, "As linalg.cholesky, which is the name to use.",
+                                   [](const Tensor& self, bool upper) {
+                                     ops::check_square("cholesky", self, "A");
+                                     return as_lower(cholesky_p(as_lower(self, upper)), upper);
+                                   })
+                                .out()
+                                .samples(definite_matrices);
 
 // ---- systems whose matrix is L L^T
 
@@ -196,10 +193,11 @@ void check_solve(const Tensor& self, const Tensor& factor) {
          name(factor.dtype()));
   }
   if (self.dim_size(-2) != factor.dim_size(-1)) {
-    fail("Incompatible matrix sizes for cholesky_solve: each A matrix is {} by {} but each b matrix "
-         "is {} by {}",
-         factor.dim_size(-1).text(), factor.dim_size(-1).text(), self.dim_size(-2).text(),
-         self.dim_size(-1).text());
+    fail(
+        "Incompatible matrix sizes for cholesky_solve: each A matrix is {} by {} but each b matrix "
+        "is {} by {}",
+        factor.dim_size(-1).text(), factor.dim_size(-1).text(), self.dim_size(-2).text(),
+        self.dim_size(-1).text());
   }
 }
 
@@ -233,12 +231,12 @@ const auto cholesky_inverse_entry =
              ops::check_square("cholesky_inverse", self, "A");
              return solved(identity_like(self), self, upper);
            })
-        .vjp("CholeskyInverseBackward0",
-             wrt(0, saves::in(0) | saves::out(),
-                 [](const Vjp& v, bool upper) {
-                   Tensor change = matmul(v.out(), matmul(v.grad(), v.out()));
-                   return by_factor(v.in(0), change, upper);
-                 }))
+        .vjp("CholeskyInverseBackward0", wrt(0, saves::in(0) | saves::out(),
+                                             [](const Vjp& v, bool upper) {
+                                               Tensor change =
+                                                   matmul(v.out(), matmul(v.grad(), v.out()));
+                                               return by_factor(v.in(0), change, upper);
+                                             }))
         .out()
         .samples([] {
           Tensor lower = tril(sample({3, 3}, 0.5, 2));

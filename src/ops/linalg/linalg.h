@@ -13,7 +13,8 @@ inline constexpr ir::Function<
     "(Tensor L, Tensor info)">
     linalg_cholesky_ex;
 inline constexpr ir::Function<"cholesky(Tensor self, bool upper=False) -> Tensor"> cholesky;
-inline constexpr ir::Function<"cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor">
+inline constexpr ir::Function<
+    "cholesky_solve(Tensor self, Tensor input2, bool upper=False) -> Tensor">
     cholesky_solve;
 inline constexpr ir::Function<"cholesky_inverse(Tensor self, bool upper=False) -> Tensor">
     cholesky_inverse;

@@ -29,7 +29,9 @@ void each_matrix(int64_t count, int64_t work, F f) {
     for (int64_t i = begin; i < end; i++) f(i);
   });
 }
-int64_t rows_of(const Tensor& matrices) { return matrices.sizes()[matrices.sizes().size() - 2].value(); }
+int64_t rows_of(const Tensor& matrices) {
+  return matrices.sizes()[matrices.sizes().size() - 2].value();
+}
 int64_t columns_of(const Tensor& matrices) { return matrices.sizes().back().value(); }
 int64_t count_of(const Tensor& matrices, int64_t elements) {
   return elements == 0 ? 0 : matrices.numel() / elements;
@@ -126,11 +128,13 @@ void decompose_one(const T* matrix, T* values, T* vectors, int64_t n) {
   std::vector<int64_t> order(static_cast<size_t>(n));
   std::iota(order.begin(), order.end(), 0);
   auto value = [&](int64_t i) { return a[static_cast<size_t>(i * n + i)]; };
-  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return value(i) < value(j); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int64_t i, int64_t j) { return value(i) < value(j); });
   for (int64_t k = 0; k < n; k++) {
     int64_t from = order[static_cast<size_t>(k)];
     values[k] = static_cast<T>(value(from));
-    for (int64_t i = 0; i < n; i++) vectors[i * n + k] = static_cast<T>(v[static_cast<size_t>(i * n + from)]);
+    for (int64_t i = 0; i < n; i++)
+      vectors[i * n + k] = static_cast<T>(v[static_cast<size_t>(i * n + from)]);
   }
 }
 
@@ -156,9 +160,8 @@ void solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool unit) {
     using T = decltype(zero);
     const T* from = a.data_ptr<T>();
     T* to = b.data_ptr<T>();
-    each_matrix(count_of(b, n * m), n * n * m, [&](int64_t i) {
-      solve_one(from + i * n * n, to + i * n * m, n, m, upper, unit);
-    });
+    each_matrix(count_of(b, n * m), n * n * m,
+                [&](int64_t i) { solve_one(from + i * n * n, to + i * n * m, n, m, upper, unit); });
   });
 }
 

@@ -13,7 +13,8 @@ void factor_cholesky(const Tensor& matrices, const Tensor& out, const Tensor& in
 // Replaces the right sides by the solutions of A X = B; A is read in one triangle only.
 void solve_triangular(const Tensor& a, const Tensor& b, bool upper, bool unit);
 
-// Eigenvalues, ascending, and vectors as columns, by Jacobi's rotations; the lower triangle is read.
+// Eigenvalues, ascending, and vectors as columns, by Jacobi's rotations; the lower triangle is
+// read.
 void decompose_symmetric(const Tensor& matrices, const Tensor& values, const Tensor& vectors);
 
 }  // namespace fg::kernels

@@ -60,9 +60,10 @@ void check_system(const Tensor& a, const Tensor& b, bool left) {
   ops::check_square(kWho, a, "A");
   if (b.dim() < 2) fail("{}: The input tensor B must have at least 2 dimensions.", kWho);
   if (a.dtype() != b.dtype()) {
-    fail("{}: Expected A and B to have the same dtype, but found A of type {} and B of type {} "
-         "instead",
-         kWho, name(a.dtype()), name(b.dtype()));
+    fail(
+        "{}: Expected A and B to have the same dtype, but found A of type {} and B of type {} "
+        "instead",
+        kWho, name(a.dtype()), name(b.dtype()));
   }
   if (b.dim_size(left ? -2 : -1) != a.dim_size(-1)) {
     fail("{}: Incompatible shapes of A and B for the equation {} ({}x{} and {}x{})", kWho,

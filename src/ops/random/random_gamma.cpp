@@ -1,5 +1,6 @@
-// Functions that draw gamma, Dirichlet, von Mises and binomial values. A value of the first two moves with its
-// shape along the lines of equal probability (implicit differentiation); that slope is the gradient.
+// Functions that draw gamma, Dirichlet, von Mises and binomial values. A value of the first two
+// moves with its shape along the lines of equal probability (implicit differentiation); that slope
+// is the gradient.
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/create/create.h"
@@ -73,7 +74,8 @@ const Registered dirichlet_p =
                                               ops::reserve(p.generator, out[0].numel()));
                     }>("dirichlet", Kind::random, "t")
         .requiring<require_rows>()
-        .vjp("DirichletBackward0", wrt(0, saves::in(0) | saves::out(), by_concentration));
+        .vjp("DirichletBackward0",
+             wrt(0, saves::in(0) | saves::out(), [](const Vjp& v) { return by_concentration(v); }));
 const auto dirichlet_entry =
     define(_sample_dirichlet, "Points of the simplex, a row for each row of concentrations.",
            [](const Tensor& self, const OptGenerator& generator) {
@@ -92,10 +94,12 @@ const Registered von_mises_p =
                                               ops::reserve(p.generator, out[0].numel()));
                     }>("von_mises", Kind::random, "t")
         .requiring<require_shape>()
-        .vjp("VonMisesBackward0", wrt(0, saves::nothing, [](const Vjp&) -> Tensor {
-               fail(ErrorKind::not_implemented,
-                    "_sample_von_mises: the derivative is not implemented; sample without gradients");
-             }));
+        .vjp(
+            "VonMisesBackward0", wrt(0, saves::nothing, [](const Vjp&) -> Tensor {
+              fail(
+                  ErrorKind::not_implemented,
+                  "_sample_von_mises: the derivative is not implemented; sample without gradients");
+            }));
 const auto von_mises_entry =
     define(_sample_von_mises, "Angles around 0 with the concentrations of self.",
            [](const Tensor& self, const OptGenerator& generator) {
@@ -137,9 +141,8 @@ const auto binomial_entry =
            })
         .shown(Shown::as_function)
         .random()
-        .samples([] {
-          return Samples{{{sample({2, 3}, 1, 60), sample({2, 3}, 0.1, 0.9)}, "", false}};
-        });
+        .samples(
+            [] { return Samples{{{sample({2, 3}, 1, 60), sample({2, 3}, 0.1, 0.9)}, "", false}}; });
 
 }  // namespace
 }  // namespace fg

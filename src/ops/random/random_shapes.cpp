@@ -41,7 +41,9 @@ double smallest(DType dtype) {
   return dtype == kFloat16 ? 0x1p-14 : std::numeric_limits<float>::min();
 }
 // Rounded to the dtype first: what underflows there is raised.
-double at_least(double value, double least) { return std::isnan(value) ? value : std::max(value, least); }
+double at_least(double value, double least) {
+  return std::isnan(value) ? value : std::max(value, least);
+}
 
 // Small means: successes are as far apart as geometric numbers say.
 double binomial_by_gaps(double count, double prob, Draws& draws) {
@@ -153,7 +155,8 @@ void fill_dirichlet(const Tensor& out, const Tensor& alpha, PhiloxKey key) {
 }
 
 void fill_binomial(const Tensor& out, const Tensor& count, const Tensor& prob, PhiloxKey key) {
-  Tensor counts = empty_tensor(out.sizes(), kFloat64), chances = empty_tensor(out.sizes(), kFloat64);
+  Tensor counts = empty_tensor(out.sizes(), kFloat64),
+         chances = empty_tensor(out.sizes(), kFloat64);
   copy_elements(counts, count);
   copy_elements(chances, prob);
   const double *n = counts.data_ptr<double>(), *p = chances.data_ptr<double>();

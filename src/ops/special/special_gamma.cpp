@@ -9,8 +9,8 @@
 #include "ops/elementwise/compare.h"
 #include "ops/elementwise/unary.h"
 #include "ops/entry.h"
-#include "ops/reduce/reduce.h"
 #include "ops/kernels/strided.h"
+#include "ops/reduce/reduce.h"
 #include "ops/special/special.h"
 #include "ops/view/view_kind.h"
 #include "ops/view/views.h"
@@ -31,24 +31,22 @@ Samples gamma_arguments() {
           {{tensor({1, 2, 9})}, "integers", false}};
 }
 
-const Registered lgamma_p =
-    elementwise<Types::floating, 1>("lgamma", [](auto x) FG_INLINED {
-      return ir::lgamma(x);
-    }).vjp("LgammaBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
-             return v.grad() * digamma(v.in(0));
-           }));
+const Registered lgamma_p = elementwise<Types::floating, 1>("lgamma", [](auto x) FG_INLINED {
+                              return ir::lgamma(x);
+                            }).vjp("LgammaBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
+                                     return v.grad() * digamma(v.in(0));
+                                   }));
 const auto lgamma_entry = define_as<lgamma_p>(entries::lgamma, "log |Gamma(self)|.")
                               .also_named({"special.gammaln"})
                               .inplace()
                               .out()
                               .samples(gamma_arguments);
 
-const Registered digamma_p =
-    elementwise<Types::floating, 1>("digamma", [](auto x) FG_INLINED {
-      return ir::digamma(x);
-    }).vjp("DigammaBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
-             return v.grad() * polygamma(1, v.in(0));
-           }));
+const Registered digamma_p = elementwise<Types::floating, 1>("digamma", [](auto x) FG_INLINED {
+                               return ir::digamma(x);
+                             }).vjp("DigammaBackward0", wrt(0, saves::in(0), [](const Vjp& v) {
+                                      return v.grad() * polygamma(1, v.in(0));
+                                    }));
 const auto digamma_entry = define_as<digamma_p>(digamma, "The derivative of log Gamma at self.")
                                .also_named({"special.digamma", "special.psi"})
                                .inplace()
@@ -74,10 +72,11 @@ const auto polygamma_entry =
         .also_named({"special.polygamma"})
         .out()
         .samples([] {
-          return Samples{{{Scalar(1), sample({2, 3}, 0.4, 6)}},
-                         {{Scalar(2), sample({2, 3}, 0.4, 6)}},
-                         {{Scalar(3), sample({3}, -2.7, -2.2)}, "negative"},
-                         {{Scalar(1), tensor({0.0, 1.0, kInf, kNaN}, kFloat64)}, "extremes", false}};
+          return Samples{
+              {{Scalar(1), sample({2, 3}, 0.4, 6)}},
+              {{Scalar(2), sample({2, 3}, 0.4, 6)}},
+              {{Scalar(3), sample({3}, -2.7, -2.2)}, "negative"},
+              {{Scalar(1), tensor({0.0, 1.0, kInf, kNaN}, kFloat64)}, "extremes", false}};
         });
 
 // p (p - 1) / 4 log pi + the sum of lgamma(self - i / 2) over i = 0 ... p - 1.
@@ -118,27 +117,28 @@ Samples shapes_and_values() {
            false}};
 }
 const Registered igamma_p =
-    elementwise<Types::floating_only, 2>("igamma", [](auto a, auto x) FG_INLINED {
-      return ir::at_runtime(Runtime::gammainc, a, x);
-    }).vjp("IgammaBackward0",
-           wrt(0, saves::in(0) | saves::in(1),
-               [](const Vjp& v) {
-                 Tensor a = v.in(0), x = v.in(1);
-                 return -v.grad() * gamma_density(a, x) * _standard_gamma_grad(a, x);
-               }),
-           wrt(1, saves::in(0) | saves::in(1),
-               [](const Vjp& v) { return v.grad() * gamma_density(v.in(0), v.in(1)); }));
+    elementwise<Types::floating_only, 2>(
+        "igamma", [](auto a, auto x) FG_INLINED { return ir::at_runtime(Runtime::gammainc, a, x); })
+        .vjp("IgammaBackward0",
+             wrt(0, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) {
+                   Tensor a = v.in(0), x = v.in(1);
+                   return -v.grad() * gamma_density(a, x) * _standard_gamma_grad(a, x);
+                 }),
+             wrt(1, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) { return v.grad() * gamma_density(v.in(0), v.in(1)); }));
 const Registered igammac_p =
-    elementwise<Types::floating_only, 2>("igammac", [](auto a, auto x) FG_INLINED {
-      return ir::at_runtime(Runtime::gammaincc, a, x);
-    }).vjp("IgammacBackward0",
-           wrt(0, saves::in(0) | saves::in(1),
-               [](const Vjp& v) {
-                 Tensor a = v.in(0), x = v.in(1);
-                 return v.grad() * gamma_density(a, x) * _standard_gamma_grad(a, x);
-               }),
-           wrt(1, saves::in(0) | saves::in(1),
-               [](const Vjp& v) { return -v.grad() * gamma_density(v.in(0), v.in(1)); }));
+    elementwise<Types::floating_only, 2>(
+        "igammac",
+        [](auto a, auto x) FG_INLINED { return ir::at_runtime(Runtime::gammaincc, a, x); })
+        .vjp("IgammacBackward0",
+             wrt(0, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) {
+                   Tensor a = v.in(0), x = v.in(1);
+                   return v.grad() * gamma_density(a, x) * _standard_gamma_grad(a, x);
+                 }),
+             wrt(1, saves::in(0) | saves::in(1),
+                 [](const Vjp& v) { return -v.grad() * gamma_density(v.in(0), v.in(1)); }));
 const auto igamma_entry =
     define_as<igamma_p>(igamma, "The regularised lower incomplete gamma function P(self, other).")
         .also_named({"special.gammainc"})
@@ -154,19 +154,19 @@ const auto igammac_entry =
         .samples(shapes_and_values);
 
 const Registered zeta_p =
-    elementwise<Types::floating, 2>("zeta", [](auto s, auto q) FG_INLINED {
-      return ir::at_runtime(Runtime::zeta, s, q);
-    }).vjp("SpecialZetaBackward0",
-           wrt(0, saves::nothing,
-               [](const Vjp&) -> Tensor {
-                 fail(ErrorKind::not_implemented,
-                      "the derivative for 'zeta' is not implemented by its first argument; "
-                      "detach it");
-               }),
-           wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
-             Tensor s = v.in(0);
-             return v.grad() * -s * special_zeta(s + 1, v.in(1));
-           }));
+    elementwise<Types::floating, 2>(
+        "zeta", [](auto s, auto q) FG_INLINED { return ir::at_runtime(Runtime::zeta, s, q); })
+        .vjp("SpecialZetaBackward0",
+             wrt(0, saves::nothing,
+                 [](const Vjp&) -> Tensor {
+                   fail(ErrorKind::not_implemented,
+                        "the derivative for 'zeta' is not implemented by its first argument; "
+                        "detach it");
+                 }),
+             wrt(1, saves::in(0) | saves::in(1), [](const Vjp& v) {
+               Tensor s = v.in(0);
+               return v.grad() * -s * special_zeta(s + 1, v.in(1));
+             }));
 const auto zeta_entry =
     define_as<zeta_p>(special_zeta, "The Hurwitz zeta function: the sum of (other + k)^-self.")
         .also_named({"special.zeta"})
@@ -193,17 +193,17 @@ constexpr auto refuse_gamma = [](const Vjp&) -> Tensor { refuse_slope("_standard
 constexpr auto refuse_dirichlet = [](const Vjp&) -> Tensor { refuse_slope("_dirichlet_grad"); };
 
 const Registered gamma_slope_p =
-    elementwise<Types::floating_only, 2>("standard_gamma_grad", [](auto a, auto x) FG_INLINED {
-      return ir::at_runtime(Runtime::gamma_slope, a, x);
-    }).vjp("StandardGammaGradBackward0", wrt(0, saves::nothing, refuse_gamma),
-           wrt(1, saves::nothing, refuse_gamma));
+    elementwise<Types::floating_only, 2>(
+        "standard_gamma_grad",
+        [](auto a, auto x) FG_INLINED { return ir::at_runtime(Runtime::gamma_slope, a, x); })
+        .vjp("StandardGammaGradBackward0", wrt(0, saves::nothing, refuse_gamma),
+             wrt(1, saves::nothing, refuse_gamma));
 const auto gamma_slope_entry =
     define_as<gamma_slope_p>(_standard_gamma_grad,
                              "The derivative of a gamma-distributed output by its shape self.")
         .shown(Shown::as_function)
-        .samples([] {
-          return Samples{{{sample({2, 3}, 0.3, 6), sample({2, 3}, 0.1, 9)}, "", false}};
-        });
+        .samples(
+            [] { return Samples{{{sample({2, 3}, 0.3, 6), sample({2, 3}, 0.1, 9)}, "", false}}; });
 
 void sizes_of_slopes(Operands inputs, const ir::NoParams&, Meta* out) {
   Dims two = broadcast(inputs[0]->sizes(), inputs[1]->sizes(), "_dirichlet_grad");
@@ -227,8 +227,8 @@ void dirichlet_slopes(Operands inputs, const ir::NoParams&, Tensor* out) {
   kernels::copy_elements(out[0], in[2]);
 }
 const Registered dirichlet_grad_p =
-    ops::plain_primitive<ir::NoParams, sizes_of_slopes, dirichlet_slopes>(
-        "dirichlet_grad", Kind::extern_call, "ttt")
+    ops::plain_primitive<ir::NoParams, sizes_of_slopes, dirichlet_slopes>("dirichlet_grad",
+                                                                          Kind::extern_call, "ttt")
         .vjp("DirichletGradBackward0", wrt(0, saves::nothing, refuse_dirichlet),
              wrt(1, saves::nothing, refuse_dirichlet), wrt(2, saves::nothing, refuse_dirichlet));
 const auto dirichlet_grad_entry =
@@ -236,7 +236,8 @@ const auto dirichlet_grad_entry =
                                 "The derivative of a Dirichlet sample x by its concentration.")
         .shown(Shown::as_function)
         .samples([] {
-          return Samples{{{sample({3}, 0.1, 0.9), sample({3}, 0.3, 2), sample({3}, 3, 5)}, "", false}};
+          return Samples{
+              {{sample({3}, 0.1, 0.9), sample({3}, 0.3, 2), sample({3}, 3, 5)}, "", false}};
         });
 
 }  // namespace

@@ -53,12 +53,11 @@ const auto ndtr_entry =
         .out()
         .samples([] { return around(-3, 3); });
 
-const Registered ndtri_p =
-    elementwise<Types::floating, 1>("ndtri", [](auto x) FG_INLINED {
-      return ir::ndtri(x);
-    }).vjp("SpecialNdtriBackward0", wrt(0, saves::out(), [](const Vjp& v) {
-             return v.grad() * (exp(v.out() * v.out() * 0.5) * kSqrtTwoPi);
-           }));
+const Registered ndtri_p = elementwise<Types::floating, 1>("ndtri", [](auto x) FG_INLINED {
+                             return ir::ndtri(x);
+                           }).vjp("SpecialNdtriBackward0", wrt(0, saves::out(), [](const Vjp& v) {
+                                    return v.grad() * (exp(v.out() * v.out() * 0.5) * kSqrtTwoPi);
+                                  }));
 const auto ndtri_entry =
     define_as<ndtri_p>(special_ndtri, "The number below which a normal value is with chance self.")
         .also_named({"special.ndtri"})

@@ -106,18 +106,14 @@ double scaled_erfc(double x) {
 
 // ---- others
 
-double entropy_term(double x) {
-  return x < 0 ? -INFINITY : x == 0 ? 0 : -x * std::log(x);
-}
+double entropy_term(double x) { return x < 0 ? -INFINITY : x == 0 ? 0 : -x * std::log(x); }
 double x_log1p_y(double x, double y) { return x == 0 && !std::isnan(y) ? 0 : x * std::log1p(y); }
 double log_add_exp(double a, double b) {
   if (a == b && std::isinf(a)) return a;
   double top = std::isnan(a) || a > b ? a : b;
   return top + std::log1p(std::exp(-std::fabs(a - b)));
 }
-double log_add_exp2(double a, double b) {
-  return log_add_exp(a * M_LN2, b * M_LN2) / M_LN2;
-}
+double log_add_exp2(double a, double b) { return log_add_exp(a * M_LN2, b * M_LN2) / M_LN2; }
 double sinc(double x) { return x == 0 ? 1 : std::sin(M_PI * x) / (M_PI * x); }
 
 // 1 / pi times the integral of exp(x (cos t - 1)) cos(n t), by the trapezoidal rule.
