@@ -19,7 +19,7 @@ from foregrad.distributions.pareto import Pareto
 from foregrad.distributions.poisson import Poisson
 from foregrad.distributions.uniform import Uniform
 
-# ---- where p has values that q has not
+# ---- infinite: p has values that q has not
 
 _UNIT = (Beta, ContinuousBernoulli)
 _REAL = (Gumbel, Laplace, Normal)

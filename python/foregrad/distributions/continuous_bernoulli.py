@@ -19,7 +19,7 @@ __all__ = ["ContinuousBernoulli"]
 class ContinuousBernoulli(_ProbsOrLogits, ExponentialFamily):
     """Numbers in [0, 1] with a density proportional to probs^x (1 - probs)^(1 - x).
 
-    Where probs is within `lims`, closed forms lose their digits and series around 1/2 take over.
+    Closed forms lose their digits for probs within `lims`: series around 1/2 take over there.
     """
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}

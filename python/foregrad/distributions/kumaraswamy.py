@@ -19,7 +19,8 @@ __all__ = ["Kumaraswamy"]
 class Kumaraswamy(TransformedDistribution):
     """Numbers in (0, 1) whose survival is (1 - x^concentration1)^concentration0."""
 
-    arg_constraints = {"concentration1": constraints.positive, "concentration0": constraints.positive}
+    arg_constraints = {"concentration1": constraints.positive,
+                       "concentration0": constraints.positive}
     support = constraints.unit_interval
     has_rsample = True
 

@@ -16,7 +16,7 @@ __all__ = ["LogitRelaxedBernoulli", "RelaxedBernoulli"]
 
 
 class LogitRelaxedBernoulli(_ProbsOrLogits):
-    """Log odds of a relaxed Bernoulli number: logistic numbers around `logits`, over temperature."""
+    """Log odds of relaxed Bernoulli numbers: logistic ones around `logits`, over temperature."""
 
     arg_constraints = {"probs": constraints.unit_interval, "logits": constraints.real}
     support = constraints.real

@@ -1,4 +1,4 @@
-"""Parameters of distributions: broadcasting, probabilities and logits, values computed on demand."""
+"""Parameters of distributions: broadcasting, probabilities and logits, values made on demand."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ FG_FUNCTION ir::Function<"log_sigmoid_backward(Tensor grad_output, Tensor self) 
 FG_FUNCTION ir::Function<"celu(Tensor self, Scalar alpha=1.0) -> Tensor"> celu;
 FG_FUNCTION ir::Function<"hardshrink(Tensor self, Scalar lambd=0.5) -> Tensor"> hardshrink;
 FG_FUNCTION
-    ir::Function<"hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor">
-        hardshrink_backward;
+ir::Function<"hardshrink_backward(Tensor grad_out, Tensor self, Scalar lambd) -> Tensor">
+    hardshrink_backward;
 FG_FUNCTION ir::Function<"softshrink(Tensor self, Scalar lambd=0.5) -> Tensor"> softshrink;
 FG_FUNCTION ir::Function<"hardsigmoid(Tensor self) -> Tensor"> hardsigmoid;
 FG_FUNCTION ir::Function<"hardsigmoid_backward(Tensor grad_output, Tensor self) -> Tensor">

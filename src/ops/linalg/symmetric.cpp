@@ -50,7 +50,8 @@ const Registered eigh_p =
                          }>("eigh", Kind::extern_call, "t", 2)
         .requiring<require_square>()
         .apart([](const void*, size_t rank) { return rank - 2; })
-        .vjp("LinalgEighBackward0", wrt(0, saves::out(0) | saves::out(1), of_matrix));
+        .vjp("LinalgEighBackward0",
+             wrt(0, saves::out(0) | saves::out(1), [](const Vjp& v) { return of_matrix(v); }));
 
 Tensor read_triangle(const char* who, const Tensor& self, const std::string& side) {
   ops::check_square(who, self, "A");

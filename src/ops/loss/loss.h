@@ -70,8 +70,8 @@ FG_FUNCTION ir::Function<
     "p=2.0, float eps=1e-06, bool swap=False, str reduction='mean') -> Tensor">
     triplet_margin_loss;
 FG_FUNCTION
-    ir::Function<"soft_margin_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor">
-        soft_margin_loss;
+ir::Function<"soft_margin_loss(Tensor self, Tensor target, str reduction='mean') -> Tensor">
+    soft_margin_loss;
 FG_FUNCTION ir::Function<
     "multi_margin_loss(Tensor self, Tensor target, Scalar p=1, Scalar margin=1, Tensor? "
     "weight=None, str reduction='mean') -> Tensor">

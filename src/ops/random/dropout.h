@@ -14,8 +14,8 @@ FG_FUNCTION ir::Function<"feature_dropout(Tensor input, float p=0.5, bool train=
 FG_FUNCTION ir::Function<"alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
     alpha_dropout;
 FG_FUNCTION
-    ir::Function<"feature_alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
-        feature_alpha_dropout;
+ir::Function<"feature_alpha_dropout(Tensor input, float p=0.5, bool train=True) -> Tensor">
+    feature_alpha_dropout;
 
 // leaky_relu with slopes drawn from [lower, upper) in training, else with their mean.
 FG_FUNCTION ir::Function<

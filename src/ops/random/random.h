@@ -63,8 +63,8 @@ FG_FUNCTION ir::Function<
     multinomial;
 FG_FUNCTION ir::Function<"poisson(Tensor self, *, Generator? generator=None) -> Tensor"> poisson;
 FG_FUNCTION
-    ir::Function<"binomial(Tensor count, Tensor prob, *, Generator? generator=None) -> Tensor">
-        binomial;
+ir::Function<"binomial(Tensor count, Tensor prob, *, Generator? generator=None) -> Tensor">
+    binomial;
 // Gamma values of scale 1, and rows that are Dirichlet-distributed; differentiable by their shapes.
 FG_FUNCTION ir::Function<"_standard_gamma(Tensor self, *, Generator? generator=None) -> Tensor">
     _standard_gamma;

@@ -74,7 +74,8 @@ const Registered dirichlet_p =
                                               ops::reserve(p.generator, out[0].numel()));
                     }>("dirichlet", Kind::random, "t")
         .requiring<require_rows>()
-        .vjp("DirichletBackward0", wrt(0, saves::in(0) | saves::out(), by_concentration));
+        .vjp("DirichletBackward0",
+             wrt(0, saves::in(0) | saves::out(), [](const Vjp& v) { return by_concentration(v); }));
 const auto dirichlet_entry =
     define(_sample_dirichlet, "Points of the simplex, a row for each row of concentrations.",
            [](const Tensor& self, const OptGenerator& generator) {

@@ -8,8 +8,8 @@ namespace fg {
 
 // Scales are results per element, absent where the sizes say them.
 FG_FUNCTION
-    ir::Function<"upsample_nearest1d(Tensor self, int[] output_size, float? scales=None) -> Tensor">
-        upsample_nearest1d;
+ir::Function<"upsample_nearest1d(Tensor self, int[] output_size, float? scales=None) -> Tensor">
+    upsample_nearest1d;
 FG_FUNCTION ir::Function<
     "upsample_nearest2d(Tensor self, int[] output_size, float? scales_h=None, float? "
     "scales_w=None) -> Tensor">
@@ -75,7 +75,7 @@ FG_FUNCTION ir::Function<
     grid_sampler;
 // The positions of an affine map: theta [n, 2, 3] for images, [n, 3, 4] for volumes.
 FG_FUNCTION
-    ir::Function<"affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor">
-        affine_grid_generator;
+ir::Function<"affine_grid_generator(Tensor theta, int[] size, bool align_corners) -> Tensor">
+    affine_grid_generator;
 
 }  // namespace fg

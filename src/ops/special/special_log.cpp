@@ -67,7 +67,7 @@ Samples exponents() {
            "extremes",
            false}};
 }
-// Of equal infinities each has a half.
+// Equal infinities have a half each.
 Tensor difference(const Tensor& a, const Tensor& b) { return where(a == b, 0.0, a - b); }
 
 const Registered logaddexp_p =

@@ -113,7 +113,7 @@ def divergence(p_name, q_name, p_ways, q_ways):
 
 
 def first_gradients(p, q, leaves):
-    """Where the divergence is finite: gradients at infinity are any."""
+    """Gradients of divergences that are finite: at infinity they are any."""
     try:
         value = D.kl_divergence(p, q)
         if not value.requires_grad or not value.isfinite().all():
