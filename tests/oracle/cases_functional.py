@@ -82,7 +82,8 @@ def sequences(d, f):
     return {"log_probs": log_probs.detach().log_softmax(-1).requires_grad_(log_probs.requires_grad),
             "targets": targets, "target_lengths": torch.tensor(labels),
             "input_lengths": torch.tensor([d.randint(0, times) for _ in range(batch)]),
-            "blank": d.randint(0, classes - 1), "reduction": reduction(d), "zero_infinity": d.coin()}
+            "blank": d.randint(0, classes - 1), "reduction": reduction(d),
+            "zero_infinity": d.coin()}
 
 
 @generates("loss", "linear_cross_entropy")
