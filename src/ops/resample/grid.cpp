@@ -86,7 +86,12 @@ std::vector<Tap> taps_of(const Tensor& coordinate, const Tensor& size, const Sam
     return taps;
   }
   x = padded(x, size, s);
-  if (s.interpolation == kNearest) return {{bordered(round(x), size), Tensor()}};
+  if (s.interpolation == kNearest) {
+    Tensor at = round(x);
+    // The gradient of the place is zero, not absent.
+    Tensor weight = x.requires_grad() ? where(isfinite(at), at, 0) * 0 + 1 : Tensor();
+    return {{bordered(at, size), weight}};
+  }
   Tensor low = floor(x);
   return {{bordered(low, size), low + 1 - x}, {bordered(low + 1, size), x - low}};
 }
@@ -154,7 +159,7 @@ Tensor sampled(const char* who, const Tensor& input, const Tensor& grid, size_t 
   for (size_t d = 0; d < spatial; d++) {
     // The last coordinate belongs to the first dimension.
     Tensor coordinate = select(places, -1, static_cast<int64_t>(spatial - 1 - d));
-    Tensor size = to(ops::number_of(input.sizes()[d + 2]), places.dtype());
+    Tensor size = to(ops::number_of(input.sizes()[d + 2]), places.dtype(), true);
     taps.push_back(taps_of(coordinate, size, s));
   }
   Tensor image = constant_pad_nd(half ? to(input, kFloat32) : input, Dims(2 * spatial, 1));
@@ -224,7 +229,7 @@ Tensor places_of(const Dims& size, DType dtype, bool align_corners) {
   for (size_t d = spatial; d-- > 0;) {
     Tensor along = size[d + 2] > 1 ? linspace(-1, 1, size[d + 2], dtype) : zeros({1}, dtype);
     if (!align_corners) {
-      Tensor count = to(ops::number_of(size[d + 2]), dtype);
+      Tensor count = to(ops::number_of(size[d + 2]), dtype, true);
       along = along * ((count - 1) / count);
     }
     Dims shape(spatial, 1);
