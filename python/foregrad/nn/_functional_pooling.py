@@ -21,26 +21,31 @@ avg_pool2d = _f.avg_pool2d
 avg_pool3d = _f.avg_pool3d
 
 
+def _steps(stride):
+    """The stride as the table has it: none is the size of the windows."""
+    return [] if stride is None else stride
+
+
 # ---- the largest elements
 
 def max_pool1d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1,
                             ceil_mode=False, return_indices=False):
     """The largest element of each window, and its index."""
-    return _f.max_pool1d_with_indices(input, kernel_size, stride or [], padding, dilation,
+    return _f.max_pool1d_with_indices(input, kernel_size, _steps(stride), padding, dilation,
                                       ceil_mode)
 
 
 def max_pool2d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1,
                             ceil_mode=False, return_indices=False):
     """The largest element of each window, and its index."""
-    return _f.max_pool2d_with_indices(input, kernel_size, stride or [], padding, dilation,
+    return _f.max_pool2d_with_indices(input, kernel_size, _steps(stride), padding, dilation,
                                       ceil_mode)
 
 
 def max_pool3d_with_indices(input, kernel_size, stride=None, padding=0, dilation=1,
                             ceil_mode=False, return_indices=False):
     """The largest element of each window, and its index."""
-    return _f.max_pool3d_with_indices(input, kernel_size, stride or [], padding, dilation,
+    return _f.max_pool3d_with_indices(input, kernel_size, _steps(stride), padding, dilation,
                                       ceil_mode)
 
 
@@ -48,21 +53,21 @@ def max_pool1d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode
                return_indices=False):
     """The largest element of each window."""
     call = _f.max_pool1d_with_indices if return_indices else _f.max_pool1d
-    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+    return call(input, kernel_size, _steps(stride), padding, dilation, ceil_mode)
 
 
 def max_pool2d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                return_indices=False):
     """The largest element of each window."""
     call = _f.max_pool2d_with_indices if return_indices else _f.max_pool2d
-    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+    return call(input, kernel_size, _steps(stride), padding, dilation, ceil_mode)
 
 
 def max_pool3d(input, kernel_size, stride=None, padding=0, dilation=1, ceil_mode=False,
                return_indices=False):
     """The largest element of each window."""
     call = _f.max_pool3d_with_indices if return_indices else _f.max_pool3d
-    return call(input, kernel_size, stride or [], padding, dilation, ceil_mode)
+    return call(input, kernel_size, _steps(stride), padding, dilation, ceil_mode)
 
 
 # ---- windows that give the wanted sizes
@@ -169,17 +174,17 @@ def fractional_max_pool3d(input, kernel_size, output_size=None, output_ratio=Non
 
 def lp_pool1d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """The norm of each window: (sum of x^norm_type)^(1 / norm_type)."""
-    return _f.lp_pool1d(input, norm_type, kernel_size, stride or [], ceil_mode)
+    return _f.lp_pool1d(input, norm_type, kernel_size, _steps(stride), ceil_mode)
 
 
 def lp_pool2d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """The norm of each window: (sum of x^norm_type)^(1 / norm_type)."""
-    return _f.lp_pool2d(input, norm_type, kernel_size, stride or [], ceil_mode)
+    return _f.lp_pool2d(input, norm_type, kernel_size, _steps(stride), ceil_mode)
 
 
 def lp_pool3d(input, norm_type, kernel_size, stride=None, ceil_mode=False):
     """The norm of each window: (sum of x^norm_type)^(1 / norm_type)."""
-    return _f.lp_pool3d(input, norm_type, kernel_size, stride or [], ceil_mode)
+    return _f.lp_pool3d(input, norm_type, kernel_size, _steps(stride), ceil_mode)
 
 
 # ---- the way back from indices

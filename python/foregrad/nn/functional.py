@@ -227,6 +227,10 @@ def dropout3d(input, p=0.5, training=True, inplace=False):
 def batch_norm(input, running_mean, running_var, weight=None, bias=None, training=False,
                momentum=0.1, eps=1e-05):
     """Normalises each channel over the batch."""
+    if training and eps <= 0.0:
+        raise ValueError(f"batch_norm eps must be positive during training, but got {eps}")
+    if eps < 0.0:
+        raise ValueError(f"batch_norm eps must be non-negative, but got {eps}")
     if training:
         values = 1
         for i, size in enumerate(input.shape):
@@ -259,6 +263,12 @@ def layer_norm(input, normalized_shape, weight=None, bias=None, eps=1e-05):
 
 def group_norm(input, num_groups, weight=None, bias=None, eps=1e-05):
     """Normalises groups of channels."""
+    if input.dim() < 2:
+        raise RuntimeError("Expected at least 2 dimensions for input tensor but received "
+                           f"{input.dim()}")
+    if input.shape[0] * (input.shape[1] // max(num_groups, 1)) * _math.prod(input.shape[2:]) == 1:
+        raise ValueError("Expected more than 1 value per channel when training, got input size "
+                         f"{input.shape}")
     return _f.group_norm(input, num_groups, weight, bias, eps)
 
 
@@ -311,6 +321,10 @@ def embedding_bag(input, weight, offsets=None, max_norm=None, norm_type=2,
         input = input.reshape(-1)
         if per_sample_weights is not None:
             per_sample_weights = per_sample_weights.reshape(-1)
+    rows = weight.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise RuntimeError("padding_idx must be within the number of embeddings, "
+                           f"-{rows} through {rows - 1}, but got {padding_idx}")
     padding_idx = _row_of_padding(padding_idx, weight)
     if max_norm is not None:
         _f.embedding_renorm_(weight.detach(), input, max_norm, norm_type)

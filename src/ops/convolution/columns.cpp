@@ -218,6 +218,14 @@ const auto im2col_entry =
              return single ? squeeze(columns, 0) : columns;
            })
         .shown(Shown::in_nn)
+        .vjp("Im2ColBackward0", wrt(0, saves::shape(0),
+                                    [](const Vjp& v, const Dims& kernel, const Dims& dilation,
+                                       const Dims& padding, const Dims& stride) {
+                                      const Dims& sizes = v.sizes(0);
+                                      Dims image{sizes[sizes.size() - 2], sizes.back()};
+                                      return col2im(v.grad(), image, kernel, dilation, padding,
+                                                    stride);
+                                    }))
         .samples([] {
           return Samples{
               {{sample({2, 2, 3, 4}), Dims{2}}},
@@ -247,6 +255,12 @@ const auto col2im_entry =
              return single ? squeeze(image, 0) : image;
            })
         .shown(Shown::in_nn)
+        .vjp("Col2ImBackward0",
+             wrt(0, saves::nothing,
+                 [](const Vjp& v, const Dims&, const Dims& kernel, const Dims& dilation,
+                    const Dims& padding, const Dims& stride) {
+                   return im2col(v.grad(), kernel, dilation, padding, stride);
+                 }))
         .samples([] {
           return Samples{{{sample({2, 8, 6}), Dims{3, 4}, Dims{2}}},
                          {{sample({4, 6}), Dims{4, 4}, Dims{2}, Dims{2, 1}, Dims{1, 0}, Dims{2, 1}},

@@ -2,6 +2,7 @@
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/convolution/convolution.h"
+#include "ops/copy/copy.h"
 #include "ops/view/views.h"
 
 namespace fg {
@@ -20,7 +21,7 @@ const auto conv_tbc_entry =
                    text(self.sizes()), text(weight.sizes()), text(bias.sizes()));
              }
              Tensor x = permute(self, {1, 2, 0}), w = permute(weight, {2, 1, 0});
-             return permute(conv1d(x, w, bias, 1, pad), {2, 0, 1});
+             return contiguous(permute(conv1d(x, w, bias, 1, pad), {2, 0, 1}));
            })
         .shown(Shown::as_function)
         .samples([] {

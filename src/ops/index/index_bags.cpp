@@ -73,6 +73,7 @@ const Registered segment_max_p =
         .vjp("SegmentMaxBackward0",
              wrt(0, saves::shape(0) | saves::out(1), [](const Vjp& v, const SegmentParams&) {
                if (!v.grad().defined()) return Tensor();
+               if (v.sizes(0)[0] == 0) return zeros(v.sizes(0), v.dtype(0));
                Tensor none = v.out(1) < 0, index = where(none, 0, v.out(1));
                return scatter_add(zeros(v.sizes(0), v.dtype(0)), 0, index,
                                   where(none, 0, v.grad()));
@@ -148,7 +149,8 @@ const auto embedding_bag_entry =
              Dim count = starts.sizes()[0] - (include_last ? 1 : 0);
              if (count < 0) fail("embedding_bag: include_last_offset needs at least one offset");
              Tensor bags = bags_of(starts, at.sizes()[0]);
-             if (padding_idx >= 0) bags = where(at == padding_idx, ops::number_of(count), bags);
+             if (padding_idx >= 0)
+               bags = where(at == padding_idx, to(ops::number_of(count), kInt64, true), bags);
              if (mode == 2) {
                auto [values, index] = segment_max_p.all<2>({count}, rows, bags);
                return values;

@@ -79,9 +79,10 @@ struct Pairs {
 };
 Pairs pairs_of(Dim n) {
   Dim count = n * (n - 1) / 2;
-  Tensor k = to(ops::numbered({count}) - 1, kFloat64), half = to(ops::number_of(n), kFloat64) - 0.5;
+  Tensor k = to(ops::numbered({count}) - 1, kFloat64),
+         half = to(ops::number_of(n), kFloat64, true) - 0.5;
   Tensor i = floor(half - sqrt(half * half - 2 * k - 1));
-  Tensor j = k - to(ops::number_of(n), kFloat64) * i + i * (i + 1) / 2 + i + 1;
+  Tensor j = k - to(ops::number_of(n), kFloat64, true) * i + i * (i + 1) / 2 + i + 1;
   return {to(i, kInt64), to(j, kInt64)};
 }
 

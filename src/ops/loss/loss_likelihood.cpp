@@ -59,21 +59,25 @@ const auto poisson_nll_entry =
 
 // ---- gaussian_nll_loss
 
-// The variance broadcasts with the input, or lacks its last dimension.
+// The variance has the sizes of the input, with 1 in one place, or without the last one.
 Tensor fitting_variance(const Tensor& input, const Tensor& var) {
   if (var.dim() == 0 || var.sizes() == input.sizes()) return var;
   const Dims& sizes = input.sizes();
   Dims leading = sizes;
   if (!leading.empty()) leading.pop_back();
   if (var.sizes() == leading) return unsqueeze(var, -1);
-  Dims single = leading;
-  single.push_back(1);
-  if (var.sizes() == single) return var;
-  fail(
-      ErrorKind::value,
-      "gaussian_nll_loss: var has sizes {} and the input {}; expected the same, or 1 or nothing in "
-      "the place of the last dimension",
-      text(var.sizes()), text(sizes));
+  size_t apart = 0;
+  bool single = var.sizes().size() == sizes.size();
+  for (size_t i = 0; single && i < sizes.size(); i++) {
+    if (var.sizes()[i] == sizes[i]) continue;
+    apart++;
+    single = var.sizes()[i] == 1;
+  }
+  if (single && apart == 1) return var;
+  fail(ErrorKind::value,
+       "gaussian_nll_loss: var has sizes {} and the input {}; expected the same, with 1 in the "
+       "place of one dimension or without the last",
+       text(var.sizes()), text(sizes));
 }
 void check_variance(const Tensor& var) {
   if (sum(var < 0).item<int64_t>() == 0) return;

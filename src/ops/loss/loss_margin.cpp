@@ -61,7 +61,8 @@ const auto hinge_embedding_entry =
         [](const Tensor& self, const Tensor& target, double margin, const std::string& reduction) {
           check_reduction("hinge_embedding_loss", reduction);
           Tensor away = where(target != 1, clamp_min(margin - self, 0), 0);
-          return reduced(away + where(target != -1, self, 0), reduction);
+          // Integers stay integers, as in PyTorch.
+          return reduced(to(away + where(target != -1, self, 0), self.dtype()), reduction);
         })
         .shown(Shown::as_function)
         .samples([] {

@@ -29,8 +29,7 @@ void check_scores(const char* who, const Tensor& self, const Tensor& target) {
     fail("{}: the input has sizes {}; expected [C] or [N, C] with at least one class", who,
          text(self.sizes()));
   }
-  if (self.dtype() != kFloat32 && self.dtype() != kFloat64 && self.dtype() != kBFloat16 &&
-      self.dtype() != kFloat16) {
+  if (self.dtype() != kFloat32 && self.dtype() != kFloat64) {
     fail(ErrorKind::not_implemented, "{}: not implemented for {}; convert to a floating dtype", who,
          name(self.dtype()));
   }

@@ -77,8 +77,8 @@ Dims last(const Dims& sizes, size_t count) {
 // with a = (size - kernel) / (results - 1); the last window ends with the input. u: [n, c].
 Tensor window_starts(const Tensor& u, Dim size, Dim kernel, Dim results) {
   Tensor i = to(ops::numbered({results}) - 1, u.dtype()), at = unsqueeze(u, -1);
-  Tensor room = to(ops::number_of(size - kernel), u.dtype());
-  Tensor step = room / to(ops::number_of(results - 1), u.dtype());
+  Tensor room = to(ops::number_of(size - kernel), u.dtype(), true);
+  Tensor step = room / to(ops::number_of(results - 1), u.dtype(), true);
   Tensor starts = trunc((i + at) * step) - trunc(at * step);
   return to(where(i == ops::number_of(results - 1), room, starts), kInt64);
 }
@@ -99,7 +99,8 @@ Tensor window_positions(const Tensor& samples, const Dims& input, const Dims& ke
     window[2 + d] = output[d];
     element[axes + d] = kernel[d];
     Tensor at = reshape(starts, window) + reshape(ops::numbered({kernel[d]}) - 1, element);
-    positions = positions.defined() ? positions * ops::number_of(input[d]) + at : at;
+    positions =
+        positions.defined() ? positions * to(ops::number_of(input[d]), kInt64, true) + at : at;
   }
   return reshape(positions,
                  {samples.sizes()[0], samples.sizes()[1], product(output), product(kernel)});

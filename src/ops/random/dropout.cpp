@@ -121,7 +121,7 @@ const auto rrelu_entry =
              }
              if (!(low <= high)) fail("rrelu: lower {} is greater than upper {}", low, high);
              Tensor slopes = training ? functional::uniform(self.detach(), low, high, generator)
-                                      : Tensor((low + high) / 2);
+                                      : to(Tensor((low + high) / 2), self.dtype());
              return rrelu_with_slopes(self, to(where(self <= 0, slopes, 1), self.dtype()));
            })
         .shown(Shown::as_function)

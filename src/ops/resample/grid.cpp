@@ -1,7 +1,6 @@
-// Images at the places of a grid. Coordinates become indices and weights per dimension, which are
-// tensors; the image gets a border of zeros, so that an index outside of it reads zero.
+// Images at the places of a grid: coordinates become indices and weights, which are tensors, and
+// the values are weighted sums.
 #include "base/fail.h"
-#include "ops/copy/contiguous_copy.h"
 #include "ops/copy/copy.h"
 #include "ops/create/create.h"
 #include "ops/elementwise/arithmetic.h"
@@ -9,12 +8,11 @@
 #include "ops/elementwise/compare.h"
 #include "ops/elementwise/unary.h"
 #include "ops/entry.h"
-#include "ops/index/index_rows.h"
 #include "ops/matmul/matmul.h"
 #include "ops/rearrange/join.h"
-#include "ops/rearrange/rearrange.h"
 #include "ops/reduce/reduce_kind.h"
 #include "ops/resample/resample.h"
+#include "ops/resample/taps.h"
 #include "ops/view/views.h"
 
 namespace fg {
@@ -55,15 +53,13 @@ Tensor padded(const Tensor& x, const Tensor& size, const Sampler& s) {
   return clipped(s.padding == kBorder ? x : reflected(x, size, s.align_corners), size);
 }
 
-// Indices into the image with its border, and their weights.
+// Indices along one dimension, and their weights. What is outside of the image, or no number, has
+// the index -1.
 struct Tap {
-  Tensor index, weight;  // no weight: one
+  Tensor index, weight;
 };
-
-// Index -1 and index `size` are the border; so is what is no number.
-Tensor bordered(const Tensor& index, const Tensor& size) {
-  Tensor inside = logical_and(index >= 0, index < size);
-  return to(where(inside, index, -1) + 1, kInt64);
+Tensor inside(const Tensor& index, const Tensor& size) {
+  return to(where(logical_and(index >= 0, index < size), index, -1), kInt64);
 }
 
 // The weights of a cubic convolution with slope -0.75 for taps -1, 0, 1, 2 at distance t from 0.
@@ -81,39 +77,38 @@ std::vector<Tap> taps_of(const Tensor& coordinate, const Tensor& size, const Sam
     std::array<Tensor, 4> weights = cubic_weights(x - low);
     std::vector<Tap> taps;
     for (int64_t k = 0; k < 4; k++) {
-      taps.push_back({bordered(padded(low - 1 + k, size, s), size), weights[k]});
+      taps.push_back({inside(padded(low - 1 + k, size, s), size), weights[k]});
     }
     return taps;
   }
   x = padded(x, size, s);
-  if (s.interpolation == kNearest) return {{bordered(round(x), size), Tensor()}};
+  if (s.interpolation == kNearest) {
+    Tensor at = round(x);
+    // A weight of one whose gradient is zero, not absent.
+    return {{inside(at, size), where(isfinite(at), at, 0) * 0 + 1}};
+  }
   Tensor low = floor(x);
-  return {{bordered(low, size), low + 1 - x}, {bordered(low + 1, size), x - low}};
+  return {{inside(low, size), low + 1 - x}, {inside(low + 1, size), x - low}};
 }
 
 // ---- the image
 
-// The rows of channels at the taps, weighted; the first spatial dimension is the outermost loop.
-Tensor weighted_rows(const Tensor& image, const std::vector<std::vector<Tap>>& taps,
-                     const Tensors& chosen, const Tensor& weight) {
-  size_t d = chosen.size() - 1;
-  if (d == taps.size()) {
-    ir::FixedAxes axes{0};
-    for (size_t i = 0; i < d; i++) axes.push_back(static_cast<int64_t>(i) + 2);
-    Tensor rows = ops::take_rows(image, chosen, {axes, false});
-    return weight.defined() ? rows * unsqueeze(weight, -1) : rows;
+// All combinations of one tap per dimension, the first dimension outermost.
+std::vector<Tap> combined(const std::vector<std::vector<Tap>>& taps, const Dims& sizes) {
+  std::vector<Tap> all = taps[0];
+  for (size_t d = 1; d < taps.size(); d++) {
+    Tensor size = to(ops::number_of(sizes[d + 2]), kInt64, true);
+    std::vector<Tap> next;
+    for (const Tap& outer : all) {
+      for (const Tap& inner : taps[d]) {
+        Tensor outside = logical_or(outer.index < 0, inner.index < 0);
+        next.push_back(
+            {where(outside, -1, outer.index * size + inner.index), outer.weight * inner.weight});
+      }
+    }
+    all = std::move(next);
   }
-  Tensor sum;
-  for (const Tap& tap : taps[d]) {
-    Tensors next = chosen;
-    next.push_back(tap.index);
-    Tensor both = tap.weight.defined() && weight.defined() ? weight * tap.weight
-                  : tap.weight.defined()                   ? tap.weight
-                                                           : weight;
-    Tensor part = weighted_rows(image, taps, next, both);
-    sum = sum.defined() ? sum + part : part;
-  }
-  return sum;
+  return all;
 }
 
 void check_grid(const char* who, const Tensor& input, const Tensor& grid, size_t spatial,
@@ -154,15 +149,16 @@ Tensor sampled(const char* who, const Tensor& input, const Tensor& grid, size_t 
   for (size_t d = 0; d < spatial; d++) {
     // The last coordinate belongs to the first dimension.
     Tensor coordinate = select(places, -1, static_cast<int64_t>(spatial - 1 - d));
-    Tensor size = to(ops::number_of(input.sizes()[d + 2]), places.dtype());
+    Tensor size = to(ops::number_of(input.sizes()[d + 2]), places.dtype(), true);
     taps.push_back(taps_of(coordinate, size, s));
   }
-  Tensor image = constant_pad_nd(half ? to(input, kFloat32) : input, Dims(2 * spatial, 1));
-  Dims sample_numbers(spatial + 1, 1);
-  sample_numbers[0] = input.sizes()[0];
-  Tensor samples = reshape(ops::numbered({input.sizes()[0]}) - 1, sample_numbers);
-  Tensor rows = weighted_rows(image, taps, {samples}, {});  // [n, ..., c]
-  return to(contiguous(movedim(rows, -1, 1)), input.dtype());
+  Tensors indices, weights;
+  for (const Tap& tap : combined(taps, input.sizes())) {
+    indices.push_back(tap.index);
+    weights.push_back(tap.weight);
+  }
+  Tensor image = half ? to(input, kFloat32) : input;
+  return to(ops::sum_taps(image, stack(weights), stack(indices)), input.dtype());
 }
 
 Samples grid_samples(const Dims& image, const Dims& grid, bool cubic) {
@@ -224,7 +220,7 @@ Tensor places_of(const Dims& size, DType dtype, bool align_corners) {
   for (size_t d = spatial; d-- > 0;) {
     Tensor along = size[d + 2] > 1 ? linspace(-1, 1, size[d + 2], dtype) : zeros({1}, dtype);
     if (!align_corners) {
-      Tensor count = to(ops::number_of(size[d + 2]), dtype);
+      Tensor count = to(ops::number_of(size[d + 2]), dtype, true);
       along = along * ((count - 1) / count);
     }
     Dims shape(spatial, 1);

@@ -121,7 +121,7 @@ double reach_of(Filter filter) {
 // Weights around the centre of each result, which add up to 1.
 template <class T>
 Taps<T> wide_taps(const Sampling& s) {
-  const T step = ratio<T>(s), shift = s.align_corners ? T(0) : T(0.5);
+  const T step = ratio<T>(s), shift = T(0.5);
   const T support = T(reach_of(s.filter)) * std::max(step, T(1));
   const T inverse = step >= 1 ? 1 / step : T(1);
   Taps<T> taps(s.output, std::min(static_cast<int64_t>(std::ceil(support)) * 2 + 1, s.input));

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "tests/ops/reference/reference_array.h"
+#include "tests/ops/reference/reference_network.h"
 
 namespace fg::table {
 namespace {
@@ -241,13 +242,17 @@ const std::map<std::string, Compute> kReferences = {
 }  // namespace
 
 Reference find_reference(const FunctionInfo& info) {
-  auto found = kReferences.find(std::string(info.schema.name));
+  std::string name(info.schema.name);
+  auto found = kReferences.find(name);
   bool words = info.schema.overload == "padding";  // 'same' and 'valid' in the place of numbers
-  auto special = special_references().find(std::string(info.schema.name));
-  if (words || (found == kReferences.end() && special == special_references().end())) return {};
-  const Compute& compute = found == kReferences.end() ? special->second : found->second;
-  return [&compute, &info](const Arguments& arguments) {
-    return Tensors{compute(Call(info.schema, arguments)).tensor()};
+  const Compute* compute =
+      found == kReferences.end() ? find_network_reference(name) : &found->second;
+  if (auto special = special_references().find(name); special != special_references().end()) {
+    compute = &special->second;
+  }
+  if (!compute || words) return {};
+  return [compute, &info](const Arguments& arguments) {
+    return Tensors{(*compute)(Call(info.schema, arguments)).tensor()};
   };
 }
 

@@ -96,6 +96,10 @@ class Call {
     if (auto* dims = std::get_if<Dims>(value)) return values(*dims);
     return {std::get<Scalar>(*value).to_int()};
   }
+  std::string word(std::string_view name, const char* fallback) const {
+    const Value* value = find(name);
+    return value ? std::get<std::string>(*value) : fallback;
+  }
   Array first() const { return array(schema_.arguments[0].name); }
   Array second() const { return array(schema_.arguments[1].name); }
 
