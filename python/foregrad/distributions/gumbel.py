@@ -44,6 +44,14 @@ class Gumbel(TransformedDistribution):
         y = (self.loc - value) / self.scale
         return (y - y.exp()) - self.scale.log()
 
+    def cdf(self, value: fg.Tensor) -> fg.Tensor:
+        if self._validate_args:
+            self._validate_sample(value)
+        return fg.exp(-fg.exp((self.loc - value) / self.scale))
+
+    def icdf(self, value: fg.Tensor) -> fg.Tensor:
+        return self.loc - self.scale * fg.log(-fg.log(value))
+
     @property
     def mean(self) -> fg.Tensor:
         return self.loc + self.scale * euler_constant
