@@ -79,8 +79,8 @@ def sequences(d, f):
     log_probs = d.tensor([times, batch, classes], d.choice((torch.float32, torch.float64)))
     labels = [d.randint(0, 3) for _ in range(batch)]
     targets = d.indices([batch, 3], classes) if d.coin() else d.indices([sum(labels)], classes)
-    return {"log_probs": log_probs.detach().log_softmax(-1).requires_grad_(log_probs.requires_grad),
-            "targets": targets, "target_lengths": torch.tensor(labels),
+    scores = log_probs.detach().log_softmax(-1).requires_grad_(log_probs.requires_grad)
+    return {"log_probs": scores, "targets": targets, "target_lengths": torch.tensor(labels),
             "input_lengths": torch.tensor([d.randint(0, times) for _ in range(batch)]),
             "blank": d.randint(0, classes - 1), "reduction": reduction(d),
             "zero_infinity": d.coin()}

@@ -3,6 +3,7 @@
 import warnings as _warnings
 
 from foregrad import _C
+from foregrad._creation import tensor as _tensor
 
 _f = _C._functions
 
@@ -132,7 +133,7 @@ def gaussian_nll_loss(input, target, var, full=False, eps=1e-6, reduction="mean"
 def ctc_loss(log_probs, targets, input_lengths, target_lengths, blank=0, reduction="mean",
              zero_infinity=False):
     """-log of the probability that a sequence of distributions spells the targets."""
-    lengths = (each if isinstance(each, _C.Tensor) else _f.tensor(each, dtype=_C.int64)
+    lengths = (each if isinstance(each, _C.Tensor) else _tensor(each, dtype=_C.int64)
                for each in (input_lengths, target_lengths))
     return _f.ctc_loss(log_probs, targets, *lengths, blank, reduction, zero_infinity)
 

@@ -200,7 +200,7 @@ const auto embedding_renorm_entry =
              Tensor limited = where(norms > max_norm, rows * (max_norm / (norms + 1e-7)), rows);
              return index_copy(self, 0, at, limited);
            })
-        .shown(Shown::nowhere)
+        .shown(Shown::in_nn)
         .inplace_as_function()
         .inplace()
         .samples([] {
