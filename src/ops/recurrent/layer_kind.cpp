@@ -65,9 +65,9 @@ namespace {
 // The rows of each step, in the order in which they are computed.
 std::vector<StepRows> steps_of(const char* who, const Layer& layer, bool reverse) {
   std::vector<StepRows> steps;
-  const int64_t batch = layer.hx.size(0);
+  const int64_t batch = layer.hx.sizes()[0].value();
   if (!layer.batch_sizes.defined()) {
-    for (int64_t t = 0; t < layer.rows.size(0); t++) steps.push_back({t * batch, batch});
+    for (int64_t t = 0; t < layer.rows.sizes()[0].value(); t++) steps.push_back({t * batch, batch});
   } else {
     int64_t first = 0, before = batch;
     for (int64_t rows : layer.batch_sizes.to_vector<int64_t>()) {
@@ -79,9 +79,9 @@ std::vector<StepRows> steps_of(const char* who, const Layer& layer, bool reverse
       first += rows;
       before = rows;
     }
-    if (first != layer.rows.size(0)) {
+    if (first != layer.rows.sizes()[0].value()) {
       fail("{}: got batch_sizes whose sum is {}, and {} rows; these must be equal", who, first,
-           layer.rows.size(0));
+           layer.rows.sizes()[0].value());
     }
   }
   if (reverse) std::reverse(steps.begin(), steps.end());
@@ -92,10 +92,10 @@ RecurrentSizes sizes_of(const Layer& layer, std::span<const StepRows> steps) {
   return {.kind = layer.kind,
           .dtype = layer.weight.dtype(),
           .steps = steps,
-          .batch = layer.hx.size(0),
+          .batch = layer.hx.sizes()[0].value(),
           .hidden = layer.hidden().value(),
           .width = layer.width().value(),
-          .total = layer.rows.numel() / layer.rows.size(-1)};
+          .total = layer.rows.numel() / layer.rows.sizes().back().value()};
 }
 
 // Contiguous operands, alive as long as the call.

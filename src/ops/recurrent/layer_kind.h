@@ -54,7 +54,7 @@ void evaluate_backward(const char* who, const Layer& layer, const LayerParams& p
 // ---- gradients
 
 LayerState state_of(const Layer& layer, const LayerParams& p);
-// What flowed to the products with the weight, times the states that they were made of.
+// The gradient of the products with the weight, times the states that they were made of.
 Tensor weight_gradient(const Tensor& product, const Layer& layer);
 Tensor bias_gradient(const Tensor& product);
 

@@ -142,7 +142,7 @@ class Walk {
   bool gru() const { return layer_.kind == CellKind::gru; }
   Dim hidden() const { return hidden_; }
   Dim width() const { return layer_.weight.sizes()[1]; }
-  // What was saved of a row, without h for an lstm and a plain cell: a gru reads it.
+  // Parts that were saved of a row, without h for an lstm and a plain cell: a gru reads it.
   Tensors kept_parts(const Tensor& rows) const {
     return rows.defined() ? parts_of(rows, kept() + (gru() ? 1 : 0)) : Tensors();
   }

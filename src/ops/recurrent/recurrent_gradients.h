@@ -19,7 +19,7 @@ struct LayerState {
 struct ResultGrads {
   Tensor output, hn, cn, saved;
 };
-// What the backward returns; `product` is that of a gru.
+// Results of the backward; `product` is that of a gru.
 struct LayerGrads {
   Tensor gates, product, hx, cx;
 };

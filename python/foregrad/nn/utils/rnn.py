@@ -174,14 +174,14 @@ def pack_padded_sequence(input: Tensor, lengths: Tensor | list[int], batch_first
     come sorted by length, the longest first; without, they are sorted here.
     """
     lengths = _checked_lengths(lengths, input.shape[0 if batch_first else 1])
-    order = None
+    counts, order = lengths.tolist(), None
     if not enforce_sorted:
-        lengths, order = lengths.sort(descending=True)
+        places = sorted(range(len(counts)), key=lambda i: -counts[i])
+        counts, order = [counts[i] for i in places], _integers(places)
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
     steps, batch = input.shape[:2]
-    counts = lengths.tolist()
     if not counts:
         raise RuntimeError("Cannot pack empty tensors.")
     _check_counts(counts, steps)
