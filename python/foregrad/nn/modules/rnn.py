@@ -14,6 +14,8 @@ from foregrad.nn.utils.rnn import PackedSequence
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from foregrad import Tensor
     from foregrad import device as _device
     from foregrad import dtype as _dtype
@@ -264,7 +266,7 @@ class RNN(RNNBase):
 
     nonlinearity: str
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         _without_projection(kwargs)
         if len(args) > 3:
             self.nonlinearity, args = args[3], args[:3] + args[4:]
@@ -292,7 +294,7 @@ class GRU(RNNBase):
     bidirectional=False, device=None, dtype=None.
     """
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         _without_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)
 
@@ -308,7 +310,7 @@ class LSTM(RNNBase):
     bidirectional=False, proj_size=0, device=None, dtype=None.
     """
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor,
