@@ -2,6 +2,7 @@
 the types follow from names and defaults."""
 
 import inspect
+import re
 
 from stubs.signatures import Signature
 
@@ -28,11 +29,19 @@ _NAMED = {
 _BY_DEFAULT = {bool: "_bool", int: "_int", float: "_float", str: "str"}
 
 
+def _annotated(annotation):
+    """An annotation of the source in the names of a stub; None where there is none."""
+    if not isinstance(annotation, str):
+        return None
+    return re.sub(r"\b(int|bool|float)\b", r"_\1", annotation)
+
+
 def _parameter(parameter):
     default = parameter.default
     missing = default is inspect.Parameter.empty
-    kind = _BY_DEFAULT.get(type(default), "Any")
-    if parameter.name in _NAMED and kind in ("Any", "_int"):
+    written = _annotated(parameter.annotation)
+    kind = written or _BY_DEFAULT.get(type(default), "Any")
+    if not written and parameter.name in _NAMED and kind in ("Any", "_int"):
         kind = _NAMED[parameter.name]
         if missing:
             kind = kind.removesuffix(" | None") if parameter.name == "weight" else kind
@@ -50,7 +59,9 @@ def is_open(function):
 
 def signatures_of(function, method=False, result="Tensor"):
     """The signature of a Python function; two where a flag asks for indices as well."""
-    parameters = list(inspect.signature(function).parameters.values())
+    signature = inspect.signature(function)
+    parameters = list(signature.parameters.values())
+    result = _annotated(signature.return_annotation) or result
     documentation = (inspect.getdoc(function) or "").split("\n\n")[0].replace("\n", " ")
     if function.__name__.endswith("_with_indices"):
         result = "tuple[Tensor, Tensor]"

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import NamedTuple
+from collections import namedtuple
 
 from foregrad import _C
 from foregrad import _types as types
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
-    from typing import Any
-
     from foregrad import Tensor
 
 __all__ = ["multi_head_attention_forward"]
@@ -20,27 +18,11 @@ __all__ = ["multi_head_attention_forward"]
 _f = _C._functions
 
 
-class Weights(NamedTuple):
-    """Parameters of a call: one matrix for query, key and value, or a list of three."""
+# Parameters of a call: `inward` projects query, key and value, or is a list of three matrices.
+Weights = namedtuple("Weights", "inward inward_bias outward outward_bias bias_k bias_v")
 
-    inward: Any
-    inward_bias: Any
-    outward: Any
-    outward_bias: Any
-    bias_k: Any = None
-    bias_v: Any = None
-
-
-class Call(NamedTuple):
-    """The settings of a call."""
-
-    heads: int
-    batch_first: bool
-    add_zero_attn: bool
-    dropout: float
-    need_weights: bool
-    average: bool
-    is_causal: bool
+# The settings of a call.
+Call = namedtuple("Call", "heads batch_first add_zero_attn dropout need_weights average is_causal")
 
 
 # ---- checks

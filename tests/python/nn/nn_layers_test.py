@@ -149,8 +149,6 @@ def test_attention_is_that_of_its_parts_and_compiles():
     assert compiled(x, x, x, attn_mask=mask)[0].equal(out)
     with pytest.raises(RuntimeError, match="Need attn_mask if specifying the is_causal hint"):
         layer(x, x, x, is_causal=True)
-    with pytest.raises(NotImplementedError, match="add_bias_kv and add_zero_attn are not here"):
-        nn.MultiheadAttention(8, 2, add_zero_attn=True)
 
 
 def test_instance_norm_normalises_each_sample():

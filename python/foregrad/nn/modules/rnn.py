@@ -14,6 +14,8 @@ from foregrad.nn.utils.rnn import PackedSequence
 
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
+    from typing import Any
+
     from foregrad import Tensor
     from foregrad import device as _device
     from foregrad import dtype as _dtype
@@ -123,10 +125,19 @@ class RNNBase(Module):
         return self._state_size(self._batch_of(input, batch_sizes),
                                 self.proj_size or self.hidden_size)
 
-    def _batch_of(self, input, batch_sizes):
-        if batch_sizes is not None:
-            return int(batch_sizes[0])
-        return input.size(0) if self.batch_first else input.size(1)
+    def _batch_of(self, input, batch_sizes, order=None, state=None):
+        """The number of sequences.
+
+        While a function is captured, batch_sizes may have no values yet: then the order of the
+        sequences or a state says it, and the kernel compares when it runs.
+        """
+        if batch_sizes is None:
+            return input.size(0) if self.batch_first else input.size(1)
+        if _C.is_capturing() and order is not None:
+            return order.shape[0]
+        if _C.is_capturing() and state is not None:
+            return state.size(1)
+        return int(batch_sizes[0])
 
     def _state_size(self, batch, width):
         return self.num_layers * (1 + bool(self.bidirectional)), batch, width
@@ -141,7 +152,8 @@ class RNNBase(Module):
                            batch_sizes: Tensor | None) -> None:
         """Refuses inputs and states that do not fit the parameters or each other."""
         self.check_input(input, batch_sizes)
-        self.check_hidden_size(hidden, self.get_expected_hidden_size(input, batch_sizes))
+        batch = self._batch_of(input, batch_sizes, state=hidden)
+        self.check_hidden_size(hidden, self._state_size(batch, self.hidden_size))
 
     def permute_hidden(self, hx: Tensor, permutation: Tensor | None) -> Tensor:
         """States in the order of the sequences of a packed sequence."""
@@ -197,7 +209,8 @@ class RNNBase(Module):
         data, batch_sizes, order, back, state = self._unpacked(input, hx)
         if state is None:
             self.check_input(data, batch_sizes)
-            state = self._zeros(data, self._batch_of(data, batch_sizes), self.hidden_size)
+            batch = self._batch_of(data, batch_sizes, order)
+            state = self._zeros(data, batch, self.hidden_size)
         else:
             state = self.permute_hidden(state, order)
             self.check_forward_args(data, state, batch_sizes)
@@ -253,7 +266,7 @@ class RNN(RNNBase):
 
     nonlinearity: str
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         _without_projection(kwargs)
         if len(args) > 3:
             self.nonlinearity, args = args[3], args[:3] + args[4:]
@@ -281,7 +294,7 @@ class GRU(RNNBase):
     bidirectional=False, device=None, dtype=None.
     """
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         _without_projection(kwargs)
         super().__init__("GRU", *args, **kwargs)
 
@@ -297,7 +310,7 @@ class LSTM(RNNBase):
     bidirectional=False, proj_size=0, device=None, dtype=None.
     """
 
-    def __init__(self, *args, **kwargs) -> None:
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__("LSTM", *args, **kwargs)
 
     def get_expected_cell_size(self, input: Tensor,
@@ -308,10 +321,10 @@ class LSTM(RNNBase):
     def check_forward_args(self, input: Tensor, hidden: tuple[Tensor, Tensor],
                            batch_sizes: Tensor | None) -> None:
         self.check_input(input, batch_sizes)
-        self.check_hidden_size(hidden[0], self.get_expected_hidden_size(input, batch_sizes),
-                               "Expected hidden[0] size {}, got {}")
-        self.check_hidden_size(hidden[1], self.get_expected_cell_size(input, batch_sizes),
-                               "Expected hidden[1] size {}, got {}")
+        batch = self._batch_of(input, batch_sizes, state=hidden[0])
+        for i, width in enumerate((self.proj_size or self.hidden_size, self.hidden_size)):
+            self.check_hidden_size(hidden[i], self._state_size(batch, width),
+                                   f"Expected hidden[{i}] size {{}}, got {{}}")
 
     def permute_hidden(self, hx: tuple[Tensor, Tensor],
                        permutation: Tensor | None) -> tuple[Tensor, Tensor]:
@@ -335,7 +348,7 @@ class LSTM(RNNBase):
         data, batch_sizes, order, back, state = self._unpacked(input, hx)
         if state is None:
             self.check_input(data, batch_sizes)
-            batch = self._batch_of(data, batch_sizes)
+            batch = self._batch_of(data, batch_sizes, order)
             state = (self._zeros(data, batch, self.proj_size or self.hidden_size),
                      self._zeros(data, batch, self.hidden_size))
         else:

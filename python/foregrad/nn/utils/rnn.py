@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 from foregrad import _C
 from foregrad import _types as types
@@ -10,9 +10,13 @@ from foregrad import _types as types
 TYPE_CHECKING = False  # read by make_stubs.py
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, NamedTuple
 
     from foregrad import Tensor
+
+    PackedSequence_ = NamedTuple("PackedSequence_", [
+        ("data", Tensor), ("batch_sizes", Tensor), ("sorted_indices", Tensor | None),
+        ("unsorted_indices", Tensor | None)])
 
 __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pack_sequence",
            "pad_packed_sequence", "pad_sequence", "unpack_sequence", "unpad_sequence"]
@@ -20,11 +24,8 @@ __all__ = ["PackedSequence", "invert_permutation", "pack_padded_sequence", "pack
 _f = _C._functions
 
 
-class PackedSequence_(NamedTuple):
-    data: Any
-    batch_sizes: Any
-    sorted_indices: Any
-    unsorted_indices: Any
+PackedSequence_ = namedtuple(  # noqa: F811
+    "PackedSequence_", "data batch_sizes sorted_indices unsorted_indices")
 
 
 class PackedSequence(PackedSequence_):
@@ -47,7 +48,7 @@ class PackedSequence(PackedSequence_):
             data, batch_sizes = data
         return super().__new__(cls, data, batch_sizes, sorted_indices, unsorted_indices)
 
-    def to(self, *args, **kwargs) -> PackedSequence:
+    def to(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """The same with the data converted; itself if nothing changes."""
         data = self.data.to(*args, **kwargs)
         if data is self.data:
@@ -59,11 +60,11 @@ class PackedSequence(PackedSequence_):
         return type(self)(self.data.contiguous(), self.batch_sizes, self.sorted_indices,
                           self.unsorted_indices)
 
-    def cuda(self, *args, **kwargs) -> PackedSequence:
+    def cuda(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """Refused: only the CPU exists here."""
         raise RuntimeError("cuda: only the cpu exists here")
 
-    def cpu(self, *args, **kwargs) -> PackedSequence:
+    def cpu(self, *args: Any, **kwargs: Any) -> PackedSequence:
         """The sequence itself, or converted as the arguments say."""
         return self.to(*args, **kwargs) if args or kwargs else self
 
@@ -174,14 +175,14 @@ def pack_padded_sequence(input: Tensor, lengths: Tensor | list[int], batch_first
     come sorted by length, the longest first; without, they are sorted here.
     """
     lengths = _checked_lengths(lengths, input.shape[0 if batch_first else 1])
-    order = None
+    counts, order = lengths.tolist(), None
     if not enforce_sorted:
-        lengths, order = lengths.sort(descending=True)
+        places = sorted(range(len(counts)), key=lambda i: -counts[i])
+        counts, order = [counts[i] for i in places], _integers(places)
         input = input.index_select(0 if batch_first else 1, order)
     if batch_first:
         input = input.transpose(0, 1)
     steps, batch = input.shape[:2]
-    counts = lengths.tolist()
     if not counts:
         raise RuntimeError("Cannot pack empty tensors.")
     _check_counts(counts, steps)
