@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import foregrad as fg
-from foregrad import Size
+from foregrad import Size, _C
 from foregrad.distributions import constraints
 from foregrad.distributions.utils import _refuse, lazy_property
 
@@ -37,6 +37,8 @@ class Distribution:
                  validate_args: bool | None = None) -> None:
         self._batch_shape = Size(batch_shape)
         self._event_shape = Size(event_shape)
+        if _C.is_capturing():
+            self._is_captured = True
         if validate_args is not None:
             self._validate_args = validate_args
         if self._validate_args:

@@ -72,7 +72,8 @@ class lazy_property:
             return _LazyOfClass(self.wrapped)
         with fg.enable_grad():
             value = self.wrapped(instance)
-        if not _C.is_capturing():  # a value of the graph would outlive the capture
+        # A value of a graph must not outlive its capture on an object that does.
+        if not _C.is_capturing() or instance.__dict__.get("_is_captured", False):
             setattr(instance, self.wrapped.__name__, value)
         return value
 

@@ -179,8 +179,8 @@ Tensor solved(const Tensor& b, const Tensor& factor, bool upper) {
 }
 // The gradient by the factor of A = L L^T (or U^T U), from -(dX) X^T made symmetric.
 Tensor by_factor(const Tensor& factor, const Tensor& change, bool upper) {
-  Tensor both = change + mT(change);
-  return -ops::triangle(upper ? matmul(factor, both) : matmul(both, factor), upper);
+  Tensor both = change + mT(change), part = ops::triangle(factor, upper);
+  return -ops::triangle(upper ? matmul(part, both) : matmul(both, part), upper);
 }
 void check_solve(const Tensor& self, const Tensor& factor) {
   if (self.dim() < 2 || factor.dim() < 2) {
