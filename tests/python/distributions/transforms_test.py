@@ -65,7 +65,8 @@ def test_elementwise_transforms_come_back_and_know_their_slope(transform, data):
     assert tuple(transform.forward_shape(x.shape)) == tuple(y.shape)
     assert transform.domain.check(x).all() and transform.codomain.check(y).all()
     sign = transform.sign
-    assert fg.equal(slope.sign(), (sign if isinstance(sign, fg.Tensor) else t(float(sign))).expand(3))
+    expected = sign if isinstance(sign, fg.Tensor) else t(float(sign))
+    assert fg.equal(slope.sign(), expected.expand(3))
 
 
 @pytest.mark.parametrize("transform, data, free", VECTORS,

@@ -71,7 +71,8 @@ def symmetric(x):
 
 
 @pytest.mark.parametrize("function", [
-    lambda x, y: linalg.cholesky(symmetric(x)), lambda x, y: linalg.cholesky(symmetric(x), upper=True),
+    lambda x, y: linalg.cholesky(symmetric(x)),
+    lambda x, y: linalg.cholesky(symmetric(x), upper=True),
     lambda x, y: linalg.solve_triangular(x, y, upper=True),
     lambda x, y: linalg.solve_triangular(x, y.mT, upper=False, left=False),
     lambda x, y: linalg.solve_triangular(x, y, upper=False, unitriangular=True),
