@@ -119,7 +119,8 @@ def test_texts_are_those_of_pytorch():
 
 @pytest.mark.parametrize("constraint, inside, outside", [
     (C.boolean, [0.0, 1.0], [0.5, -1.0]), (C.nonnegative_integer, [0.0, 7.0], [0.5, -1.0]),
-    (C.positive_integer, [1.0, 7.0], [0.0, 1.5]), (C.integer_interval(1, 3), [1.0, 3.0], [0.0, 2.5]),
+    (C.positive_integer, [1.0, 7.0], [0.0, 1.5]),
+    (C.integer_interval(1, 3), [1.0, 3.0], [0.0, 2.5]),
     (C.real, [-3.0, math.inf], [math.nan]), (C.positive, [0.1], [0.0, math.nan]),
     (C.nonnegative, [0.0], [-0.1, math.nan]), (C.less_than(2), [1.9], [2.0]),
     (C.unit_interval, [0.0, 1.0], [1.1, -0.1]), (C.half_open_interval(0, 1), [0.0], [1.0]),
