@@ -51,12 +51,24 @@ FG_INLINE V erfcx(const V& x) {
 
 // ---- the normal distribution
 
+// The probability above x >= 1: exp(-x^2 / 2) erfcx(x / sqrt 2) / 2, the square in two parts.
+template <FormulaValue V>
+FG_INLINE V normal_tail(const V& x) {
+  V limited = at_most(x, by_double(x, 39.0, 14.5));
+  V high = float_of_bits(bits(limited) & by_double<int64_t>(x, -0x8000000, -0x1000));
+  V low = (high - limited) * (high + limited);
+  auto parts = exp_parts(-0.5 * high * high, 0.5 * low);
+  V scaled = 0.5 * scaled_erfc(limited * 0x1.6a09e667f3bcdp-1);
+  return scale((parts.expm1 + 1) * scaled, parts.whole, parts.shifted);
+}
+
 // Far below zero the logarithm of erfc(-x / sqrt 2) / 2 comes from the scaled function.
 template <FormulaValue V>
 FG_INLINE V log_ndtr(const V& x) {
   V t = x * 0x1.6a09e667f3bcdp-1;
   V left = log(0.5 * erfcx(-at_most(t, 0))) - t * t;
-  V right = log1p(-0.5 * erfc(at_least(t, -1)));
+  V middle = 0.5 * erfc(at_least(t, -1));
+  V right = log1p(-select(x < 1, middle, normal_tail(at_least(x, 1))));
   V result = select(x < -1, left, right);
   return select(x == -__builtin_inf(), x, select(x == x, result, x));
 }

@@ -68,8 +68,8 @@ long double long_digamma(long double x) {
 double digamma(double x) {
   if (x == 0) return std::copysign(kInf, -x);
   if (x > 0) return x == kInf ? x : static_cast<double>(long_digamma(x));
-  double fraction = x - std::floor(x);
-  if (fraction == 0 || !(x < 0)) return kNaN;
+  double fraction = x - std::nearbyint(x);  // exact, of tiny x too
+  if (fraction == 0 || !(x < 0) || std::isinf(x)) return kNaN;
   return static_cast<double>(long_digamma(1 - Real{x}) - kLongPi / std::tan(kLongPi * fraction));
 }
 
@@ -81,12 +81,12 @@ Real long_zeta(double s, double q) {
   if (s == 1) return kInf;
   if (s < 1) return kNaN;
   if (q > 0) return q == kInf ? 0 : zeta_of_positive(s, q);
-  Real fraction = Real{q} - std::floor(Real{q});
-  if (fraction == 0 || std::isinf(q)) return kInf;
+  Real above = Real{q} - std::floor(Real{q}), below = std::ceil(Real{q}) - Real{q};
+  if (above == 0 || std::isinf(q)) return kInf;
   if (s != std::floor(s)) return kNaN;
   Real sign = std::fmod(s, 2) == 0 ? 1 : -1;
-  return zeta_of_positive(s, fraction) +
-         sign * (zeta_of_positive(s, 1 - fraction) - zeta_of_positive(s, 1 - Real{q}));
+  return zeta_of_positive(s, above) +
+         sign * (zeta_of_positive(s, below) - zeta_of_positive(s, 1 - Real{q}));
 }
 
 }  // namespace

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "ir/lanes.h"
-#include "ir/math.h"
+#include "ir/math_special.h"
 
 namespace fg::ir {
 namespace {
@@ -84,6 +84,83 @@ void erfinv_reference(mpfr_t r, const mpfr_t y, const mpfr_t, double start) {
   mpfr_mul_d(r, r, 0x1.c5bf891b4ef6bp-1, MPFR_RNDN);  // sqrt(pi) / 2
   mpfr_d_sub(r, start, r, MPFR_RNDN);
   mpfr_clear(slope);
+}
+
+void lgamma_reference(mpfr_t r, const mpfr_t x, const mpfr_t, double) {
+  int sign;
+  mpfr_lgamma(r, &sign, x, MPFR_RNDN);
+}
+// exp(x^2) erfc(x); beyond 20000 its asymptotic series.
+void erfcx_reference(mpfr_t r, const mpfr_t x, const mpfr_t, double) {
+  mpfr_t part;
+  mpfr_init2(part, mpfr_get_prec(r));
+  mpfr_sqr(r, x, MPFR_RNDN);
+  if (mpfr_cmp_d(x, 2e4) > 0) {
+    mpfr_ui_div(r, 1, r, MPFR_RNDN);
+    mpfr_mul_d(r, r, -0.5, MPFR_RNDN);
+    mpfr_add_ui(r, r, 1, MPFR_RNDN);
+    mpfr_const_pi(part, MPFR_RNDN);
+    mpfr_sqrt(part, part, MPFR_RNDN);
+    mpfr_mul(part, part, x, MPFR_RNDN);
+    mpfr_div(r, r, part, MPFR_RNDN);
+  } else {
+    mpfr_exp(r, r, MPFR_RNDN);
+    mpfr_erfc(part, x, MPFR_RNDN);
+    mpfr_mul(r, r, part, MPFR_RNDN);
+  }
+  mpfr_clear(part);
+}
+// log(erfcx(-x / sqrt 2) / 2) - x^2 / 2, which neither overflows nor underflows.
+void log_ndtr_reference(mpfr_t r, const mpfr_t x, const mpfr_t, double) {
+  mpfr_t scaled, half;
+  mpfr_inits2(mpfr_get_prec(r), scaled, half, mpfr_ptr(nullptr));
+  mpfr_sqrt_ui(scaled, 2, MPFR_RNDN);
+  mpfr_div(scaled, x, scaled, MPFR_RNDN);
+  mpfr_neg(scaled, scaled, MPFR_RNDN);
+  if (mpfr_sgn(x) > 0) {  // 1 less a small number
+    mpfr_neg(scaled, scaled, MPFR_RNDN);
+    mpfr_erfc(r, scaled, MPFR_RNDN);
+    mpfr_mul_d(r, r, -0.5, MPFR_RNDN);
+    mpfr_log1p(r, r, MPFR_RNDN);
+  } else {
+    erfcx_reference(r, scaled, scaled, 0);
+    mpfr_mul_d(r, r, 0.5, MPFR_RNDN);
+    mpfr_log(r, r, MPFR_RNDN);
+    mpfr_sqr(half, x, MPFR_RNDN);
+    mpfr_mul_d(half, half, 0.5, MPFR_RNDN);
+    mpfr_sub(r, r, half, MPFR_RNDN);
+    if (mpfr_inf_p(x)) mpfr_set_inf(r, -1);
+  }
+  mpfr_clears(scaled, half, mpfr_ptr(nullptr));
+}
+// Two Newton steps on the distribution function, from our own result.
+void ndtri_reference(mpfr_t r, const mpfr_t p, const mpfr_t, double start) {
+  double edge = mpfr_get_d(p, MPFR_RNDN);
+  mpfr_set_d(r, start, MPFR_RNDN);
+  if (!(edge > 0 && edge < 1)) {
+    mpfr_set_d(r, edge == 0 ? -INFINITY : edge == 1 ? INFINITY : NAN, MPFR_RNDN);
+    return;
+  }
+  mpfr_t excess, slope;
+  mpfr_inits2(mpfr_get_prec(r), excess, slope, mpfr_ptr(nullptr));
+  for (int step = 0; step < 2; step++) {
+    mpfr_sqrt_ui(slope, 2, MPFR_RNDN);
+    mpfr_div(excess, r, slope, MPFR_RNDN);
+    mpfr_neg(excess, excess, MPFR_RNDN);
+    mpfr_erfc(excess, excess, MPFR_RNDN);
+    mpfr_mul_d(excess, excess, 0.5, MPFR_RNDN);
+    mpfr_sub(excess, excess, p, MPFR_RNDN);
+    mpfr_sqr(slope, r, MPFR_RNDN);
+    mpfr_mul_d(slope, slope, 0.5, MPFR_RNDN);
+    mpfr_exp(slope, slope, MPFR_RNDN);
+    mpfr_mul(excess, excess, slope, MPFR_RNDN);
+    mpfr_const_pi(slope, MPFR_RNDN);
+    mpfr_mul_ui(slope, slope, 2, MPFR_RNDN);
+    mpfr_sqrt(slope, slope, MPFR_RNDN);
+    mpfr_mul(excess, excess, slope, MPFR_RNDN);
+    mpfr_sub(r, r, excess, MPFR_RNDN);
+  }
+  mpfr_clears(excess, slope, mpfr_ptr(nullptr));
 }
 
 // ---- the table ----
@@ -168,6 +245,16 @@ const std::vector<Case>& cases() {
           "sigmoid", [](auto x, auto) { return sigmoid(x); }, sigmoid_reference, 4, 4, 80),
       make(
           "softplus", [](auto x, auto) { return softplus(x); }, softplus_reference, 4, 4),
+      make(
+          "lgamma", [](auto x, auto) { return lgamma(x); }, lgamma_reference, 4, 4, 100),
+      make(
+          "digamma", [](auto x, auto) { return digamma(x); }, unary<mpfr_digamma>, 4, 4, 100),
+      make(
+          "erfcx", [](auto x, auto) { return erfcx(x); }, erfcx_reference, 8, 8),
+      make(
+          "log_ndtr", [](auto x, auto) { return log_ndtr(x); }, log_ndtr_reference, 8, 8),
+      make(
+          "ndtri", [](auto x, auto) { return ndtri(x); }, ndtri_reference, 8, 8, 1),
       make(
           "rsqrt", [](auto x, auto) { return rsqrt(x); }, unary<mpfr_rec_sqrt>, 2, 2),
   };

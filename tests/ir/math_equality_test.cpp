@@ -1,6 +1,7 @@
 // Every function of math.h gives the same bits as vector lanes and as an expression. A new function
 // needs one line.
 #include "ir/both_worlds.h"
+#include "ir/math_special.h"
 
 namespace fg::ir {
 namespace {
@@ -46,6 +47,18 @@ TEST(MathEquality, ErrorFunctionsAgree) {
   check_floats("lgamma", [](auto x, auto, auto) { return lgamma(x); });
   check_floats("digamma", [](auto x, auto, auto) { return digamma(x); });
   check_floats("rsqrt", [](auto x, auto, auto) { return rsqrt(x); });
+}
+
+TEST(MathEquality, SpecialFunctionsAgree) {
+  check_floats("erfcx", [](auto x, auto, auto) { return erfcx(x); });
+  check_floats("log_ndtr", [](auto x, auto, auto) { return log_ndtr(x); });
+  check_floats("ndtri", [](auto x, auto, auto) { return ndtri(x); });
+  check_floats("entr", [](auto x, auto, auto) { return entr(x); });
+  check_floats("xlog1py", [](auto x, auto y, auto) { return xlog1py(x, y); });
+  check_floats("logaddexp", [](auto x, auto y, auto) { return logaddexp(x, y); });
+  check_floats("logaddexp2", [](auto x, auto y, auto) { return logaddexp2(x, y); });
+  check_floats("sinc", [](auto x, auto, auto) { return sinc(x); });
+  check_floats("i1e", [](auto x, auto, auto) { return at_runtime(Runtime::i1e, x); });
 }
 
 }  // namespace

@@ -129,7 +129,9 @@ const auto pdist_entry =
           for (double p : {2.0, 1.0, 3.0, 1.5}) {
             all.push_back({{sample({4, 3}), Scalar(p)}, Scalar(p).text()});
           }
-          all.push_back({{sample({4, 3}), Scalar(__builtin_inf())}, "largest difference"});
+          // Without equal differences, which would all get the gradient.
+          Tensor uneven = sample({4, 3}) * sample({3}, 0.5, 2);
+          all.push_back({{uneven, Scalar(__builtin_inf())}, "largest difference"});
           all.push_back({{sample({1, 3})}, "one row"});
           return all;
         });
