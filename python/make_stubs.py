@@ -24,7 +24,8 @@ WRITTEN = Path(__file__).parent / "stubs" / "written.pyi"
 PROGRAM = WRITTEN.with_name("written_program.pyi")
 SOURCES = Path(__file__).parent / "foregrad"
 SPECIAL = ("foregrad", "foregrad.optim", "foregrad.nn.functional")  # made from tables
-OPTIONAL = "foregrad.utils.tensorboard"  # cannot be imported everywhere; its sources are annotated
+# It cannot be imported without the package tensorboard; its sources are annotated.
+OPTIONAL = "foregrad.utils.tensorboard"
 HEADER = '''"""{title} Made by python/make_stubs.py."""
 # mypy: disable-error-code="override"
 '''
@@ -201,7 +202,8 @@ class Stubs:
             name = ".".join(["foregrad", *parts])
             if place not in written and name not in SPECIAL and not name.startswith(OPTIONAL):
                 places[name] = place
-                if not any(part.startswith("_") for part in parts):
+                private = path.stem != "__init__" and path.stem.startswith("_")
+                if not private and parts[:1] != ["_saving"]:
                     homes.add(name)
         while homes:
             name = homes.pop()

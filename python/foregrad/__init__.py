@@ -88,7 +88,7 @@ def compile(model=None, **options):
 
 
 # Loaded when they are first needed.
-_LATE = ("compiler", "distributions", "linalg", "optim", "safetensors", "serialization", "special")
+_LATE = ("compiler", "optim", "safetensors", "serialization")
 
 
 def __getattr__(name):

@@ -5,9 +5,9 @@ import sys
 
 MODULES = frozenset((
     "_dynamo", "_inductor", "accelerator", "amp", "ao", "backends", "cpu", "cuda", "distributed",
-    "export", "functional", "fx", "hub", "jit", "mps", "mtia", "multiprocessing", "onnx",
-    "overrides", "profiler", "quantization", "random", "sparse", "testing", "types", "version",
-    "xpu", "__config__"))
+    "distributions", "export", "functional", "fx", "hub", "jit", "linalg", "mps", "mtia",
+    "multiprocessing", "onnx", "overrides", "profiler", "quantization", "random", "sparse",
+    "special", "testing", "types", "version", "xpu", "__config__"))
 _TYPED = ("FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "ByteTensor", "CharTensor",
           "ShortTensor", "IntTensor", "LongTensor", "BoolTensor")
 _BY_MODULE = {

@@ -122,11 +122,25 @@ RECEIVERS = {
     "StepLR": lambda: fg.optim.lr_scheduler.StepLR(make_optimizer(), 2),
     "Compiled": lambda: fg.compile(lambda x: x * 2, backend="interpreter"),
 }
-SIZES = ((), (3,), (3, 3), (3, 3, 2))  # of a layer; it takes the first that it can
+SIZES = ((), (3,), (3, 3), (3, 3, 2), (3, 4, [2]))  # of a layer; it takes the first that it can
+nn = fg.nn
+MADE_LAYERS = {  # those that need more than sizes, or are large if nothing is said
+    nn.RNNBase: lambda: nn.RNNBase("LSTM", 3, 3),
+    nn.RNNCellBase: lambda: nn.RNNCellBase(3, 3, True, 4),
+    nn.Unflatten: lambda: nn.Unflatten(0, (1, 2)),
+    nn.DataParallel: lambda: nn.DataParallel(nn.Linear(3, 3)),
+    nn.Transformer: lambda: nn.Transformer(4, 2, 1, 1, 8),
+    nn.TransformerDecoder: lambda: nn.TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8), 1),
+    nn.TransformerDecoderLayer: lambda: nn.TransformerDecoderLayer(4, 2, 8),
+    nn.TransformerEncoder: lambda: nn.TransformerEncoder(nn.TransformerEncoderLayer(4, 2, 8), 1),
+    nn.TransformerEncoderLayer: lambda: nn.TransformerEncoderLayer(4, 2, 8),
+}
 
 
 def layer_maker(kind):
     """A function that makes a layer with sizes of its kind."""
+    if kind in MADE_LAYERS:
+        return MADE_LAYERS[kind]
     for sizes in SIZES:
         try:
             kind(*sizes)
