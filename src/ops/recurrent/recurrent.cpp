@@ -60,6 +60,9 @@ void check_network(const Network& n, const Tensor& input, const Tensor& hx) {
     fail("{}: got a state of sizes {}; expected {} states, one per layer and direction", n.who,
          text(hx.sizes()), cells);
   }
+  if (n.train && n.layers > 1 && !(n.dropout >= 0 && n.dropout <= 1)) {
+    fail("{}: dropout probability has to be between 0 and 1, but got {}", n.who, n.dropout);
+  }
   if (input.sizes()[n.batch_first ? 1 : 0] == 0) {
     fail("{}: expected sequence length to be larger than 0 in RNN", n.who);
   }
@@ -92,6 +95,8 @@ Results run_network(const Network& n, const Tensor& input, const Tensor& hx, con
 
 Results call(Network n, const Tensor& input, const Tensor& hx, const Tensor& cx) {
   check_network(n, input, hx);
+  ops::check_dtypes(input, {hx, cx});
+  ops::check_dtypes(input, n.params);
   DType dtype = input.dtype();
   bool narrow = dtype == kFloat16 || dtype == kBFloat16;
   auto wide = [&](const Tensor& x) { return narrow && x.defined() ? to(x, kFloat32) : x; };

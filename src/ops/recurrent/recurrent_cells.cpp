@@ -46,6 +46,7 @@ void check_cell(const char* who, const Tensor& input, const State& state, const 
 State step(const char* who, CellKind kind, const Tensor& input, const State& state,
            const CellWeights& w) {
   check_cell(who, input, state, w, kernels::gate_count(kind));
+  ops::check_dtypes(input, {state.h, state.c, w.w_ih, w.w_hh, w.b_ih, w.b_hh});
   DType dtype = input.dtype();
   bool narrow = dtype == kFloat16 || dtype == kBFloat16;
   auto wide = [&](const Tensor& x) { return narrow && x.defined() ? to(x, kFloat32) : x; };

@@ -18,16 +18,6 @@ Tensor plus(const Tensor& a, const Tensor& b) {
   return !a.defined() ? b : !b.defined() ? a : a + b;
 }
 
-void check_input(const CellWeights& w, const Tensor& input, const State& state) {
-  if (input.dtype() != w.w_ih.dtype() || state.h.dtype() != w.w_ih.dtype()) {
-    fail(
-        "Input and parameter tensors are not the same dtype, found input tensor with {} and "
-        "parameter tensor with {}",
-        name(input.dtype() != w.w_ih.dtype() ? input.dtype() : state.h.dtype()),
-        name(w.w_ih.dtype()));
-  }
-}
-
 // The kernel keeps what a backward reads where a backward may come.
 bool keeps(const Tensor& gates, const State& state, const Tensor& weight, const Tensor& bias) {
   const ir::Operand operands[] = {gates, state.h, state.c, weight, bias};
@@ -73,9 +63,19 @@ DirectionResult run_projected(const Direction& d, const Tensor& gates, State sta
 
 }  // namespace
 
+void check_dtypes(const Tensor& input, const Tensors& others) {
+  for (const Tensor& other : others) {
+    if (other.defined() && other.dtype() != input.dtype()) {
+      fail(
+          "Input and parameter tensors are not the same dtype, found input tensor with {} and "
+          "parameter tensor with {}",
+          name(input.dtype()), name(other.dtype()));
+    }
+  }
+}
+
 DirectionResult run_direction(const Direction& direction, const Tensor& input, const State& state) {
   const CellWeights& w = direction.weights;
-  check_input(w, input, state);
   // Both biases are added once, but for a gru, whose second one meets the reset gate.
   Tensor bias = direction.kind == CellKind::gru ? w.b_ih : plus(w.b_ih, w.b_hh);
   Tensor gates = linear(input, w.w_ih, bias);

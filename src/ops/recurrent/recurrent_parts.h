@@ -23,6 +23,10 @@ struct DirectionResult {
   Tensor output;
   State state;
 };
+// Refuses weights and states of other dtypes than the input's.
+void check_dtypes(const Tensor& input, const Tensors& others);
+
+// Operands of one dtype: float32 or float64.
 DirectionResult run_direction(const Direction& direction, const Tensor& input, const State& state);
 
 }  // namespace fg::ops
