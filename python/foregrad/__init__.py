@@ -88,7 +88,7 @@ def compile(model=None, **options):
 
 
 # Loaded when they are first needed.
-_LATE = ("compiler", "optim", "safetensors", "serialization")
+_LATE = ("_VF", "compiler", "optim", "safetensors", "serialization")
 
 
 def __getattr__(name):

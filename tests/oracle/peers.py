@@ -140,6 +140,11 @@ NONE = {
     "native_group_norm": "its statistics have another shape; tested through group_norm",
     "native_batch_norm": "its statistics have another shape; tested through batch_norm",
     "normalize_backward": "ours; tested through the norms",
+    **{f"{kind}_layer{form}": "ours; tested through the recurrent networks"
+       for kind in ("lstm", "gru", "rnn") for form in ("", "_values", "_backward")},
+    # Their sizes hang together, and PyTorch's process may die of sizes that do not.
+    **{f"{kind}{form}": "compared by tests/oracle/modules"
+       for kind in ("lstm", "gru", "rnn_tanh", "rnn_relu") for form in ("", "_cell")},
 }
 
 INPLACE = {
