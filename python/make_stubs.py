@@ -31,8 +31,8 @@ HEADER = '''"""{title} Made by python/make_stubs.py."""
 '''
 FUNCTIONAL = """
 from collections.abc import Sequence
-from typing import Literal, overload
-from foregrad import Tensor, dtype as _dtype
+from typing import Any, Literal, overload
+from foregrad import Generator, Tensor, dtype as _dtype
 _int = int
 _float = float
 _bool = bool

@@ -117,7 +117,22 @@ class ModuleStub:
                 body.append(ast.AnnAssign(node.target, node.annotation, None, 1))
             elif isinstance(node, ast.Assign) and self._is_type(node.targets[0]):
                 body.append(node)
+            elif isinstance(node, ast.Assign) and self._is_of_own_class(node):
+                body.append(self._other_name(node))
         return body
+
+    def _is_of_own_class(self, node):
+        """Whether a public name stands for a class of the module, or for an object of one."""
+        kind = node.value.func if isinstance(node.value, ast.Call) else node.value
+        return (isinstance(node.targets[0], ast.Name) and node.targets[0].id in self.public
+                and isinstance(kind, ast.Name) and inspect.isclass(vars(self.module).get(kind.id))
+                and kind.id in self._defined())
+
+    @staticmethod
+    def _other_name(node):
+        if not isinstance(node.value, ast.Call):
+            return node
+        return ast.AnnAssign(node.targets[0], node.value.func, None, 1)
 
     def _is_type(self, target):
         """Whether an assignment names a type for annotations."""
@@ -129,7 +144,7 @@ class ModuleStub:
         found = []
         for name in sorted(self.public - set(self._defined())):
             value = getattr(self.module, name)
-            if getattr(value, "__module__", "") == "typing":
+            if getattr(value, "__module__", "") in ("typing", self.name):
                 continue
             if inspect.ismodule(value):
                 found.append((value.__name__.rpartition(".")[0], name))
@@ -138,8 +153,15 @@ class ModuleStub:
             elif isinstance(getattr(value, "__module__", None), str) and (
                     inspect.isclass(value) or inspect.isfunction(value)):
                 found.append((value.__module__, name))
+        native = [name for home, name in found if home == "foregrad._C"]  # it has no stub
+        found = [(home, name) for home, name in found if home != "foregrad._C"]
         self.homes |= {home for home, _ in found} - {"foregrad"}
-        return [ast.ImportFrom(home, [ast.alias(name, name)], 0) for home, name in found]
+        return [*(ast.ImportFrom(home, [ast.alias(name, name)], 0) for home, name in found),
+                *(self._native_class(name) for name in native)]
+
+    def _native_class(self, name):
+        base = getattr(self.module, name).__base__.__name__
+        return ast.parse(f"class {name}({base}): ...").body[0]
 
     @staticmethod
     def _is_of_package(name, value):

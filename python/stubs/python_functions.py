@@ -47,6 +47,8 @@ def _parameter(parameter):
             kind = kind.removesuffix(" | None") if parameter.name == "weight" else kind
     if missing:
         return f"{parameter.name}: {kind}"
+    if default is None and kind != "Any" and not kind.endswith("None"):
+        kind += " | None"
     shown = repr(default) if type(default) in _BY_DEFAULT or default is None else "..."
     return f"{parameter.name}: {kind} = {shown}"
 

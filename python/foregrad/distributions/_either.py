@@ -9,6 +9,7 @@ from foregrad import Size
 from foregrad.distributions.distribution import Distribution
 from foregrad.distributions.utils import lazy_property, logits_to_probs, probs_to_logits
 
+
 def _require_one(probs: Any, logits: Any) -> None:
     if (probs is None) == (logits is None):
         raise ValueError("Either `probs` or `logits` must be specified, but not both.")
@@ -32,7 +33,8 @@ class _ProbsOrLogits(Distribution):
 
     @property
     def _param(self) -> fg.Tensor:
-        return self.logits if self._is_logits else self.probs
+        parameter: fg.Tensor = self.logits if self._is_logits else self.probs
+        return parameter
 
     @property
     def param_shape(self) -> Size:

@@ -23,10 +23,11 @@ class ConstraintRegistry:
     """Functions that make the transform of a constraint, by its class."""
 
     def __init__(self) -> None:
-        self._registry: dict[type, Callable] = {}
+        self._registry: dict[type, Callable[..., Any]] = {}
         super().__init__()
 
-    def register(self, constraint: Any, factory: Callable | None = None) -> Callable:
+    def register(self, constraint: Any,
+                 factory: Callable[..., Any] | None = None) -> Callable[..., Any]:
         """Registers the function for a constraint, or for a class of them; also a decorator."""
         if factory is None:
             return lambda made: self.register(constraint, made)
@@ -52,8 +53,8 @@ biject_to = ConstraintRegistry()
 transform_to = ConstraintRegistry()
 
 
-def _for_both(*classes: Any) -> Callable:
-    def register(factory: Callable) -> Callable:
+def _for_both(*classes: Any) -> Callable[..., Any]:
+    def register(factory: Callable[..., Any]) -> Callable[..., Any]:
         for one in classes:
             biject_to.register(one, factory)
             transform_to.register(one, factory)

@@ -69,13 +69,13 @@ class _Dependent(Constraint):
 class _DependentProperty(property, _Dependent):
     """A property of a class whose value is a constraint that depends on the object."""
 
-    def __init__(self, fn: Callable | None = None, *, is_discrete: Any = NotImplemented,
+    def __init__(self, fn: Callable[..., Any] | None = None, *, is_discrete: Any = NotImplemented,
                  event_dim: Any = NotImplemented) -> None:
         super().__init__(fn)
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
-    def __call__(self, fn: Callable) -> _DependentProperty:  # as a decorator with arguments
+    def __call__(self, fn: Callable[..., Any]) -> _DependentProperty:  # as a decorator with arguments
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 

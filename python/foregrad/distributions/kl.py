@@ -5,23 +5,24 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import total_ordering
+from typing import Any
 
 import foregrad as fg
 from foregrad.distributions.distribution import Distribution
 
 __all__ = ["register_kl", "kl_divergence"]
 
-_KL_REGISTRY: dict[tuple[type, type], Callable] = {}
-_KL_MEMOIZE: dict[tuple[type, type], Callable] = {}
+_KL_REGISTRY: dict[tuple[type, type], Callable[..., Any]] = {}
+_KL_MEMOIZE: dict[tuple[type, type], Callable[..., Any]] = {}
 
 
-def register_kl(type_p: type, type_q: type) -> Callable:
+def register_kl(type_p: type, type_q: type) -> Callable[..., Any]:
     """Registers a function for the divergence of two classes, as a decorator."""
     for name, one in (("type_p", type_p), ("type_q", type_q)):
         if not (isinstance(one, type) and issubclass(one, Distribution)):
             raise TypeError(f"Expected {name} to be a Distribution subclass but got {one}")
 
-    def decorator(function: Callable) -> Callable:
+    def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
         _KL_REGISTRY[type_p, type_q] = function
         _KL_MEMOIZE.clear()
         return function
@@ -53,7 +54,7 @@ class _Match:
         return True
 
 
-def _dispatch_kl(type_p: type, type_q: type) -> Callable:
+def _dispatch_kl(type_p: type, type_q: type) -> Callable[..., Any]:
     """The most special function whose classes are bases of these; NotImplemented: there is none."""
     matches = [(super_p, super_q) for super_p, super_q in _KL_REGISTRY
                if issubclass(type_p, super_p) and issubclass(type_q, super_q)]

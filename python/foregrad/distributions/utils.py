@@ -63,7 +63,7 @@ def probs_to_logits(probs: fg.Tensor, is_binary: bool = False) -> fg.Tensor:
 class lazy_property:
     """A value that is computed when it is first asked for, and kept from then on."""
 
-    def __init__(self, wrapped: Callable) -> None:
+    def __init__(self, wrapped: Callable[..., Any]) -> None:
         self.wrapped = wrapped
         update_wrapper(self, wrapped)
 
@@ -81,7 +81,7 @@ class lazy_property:
 class _LazyOfClass(lazy_property, property):
     """A lazy property as its class shows it: documented like a property."""
 
-    def __init__(self, wrapped: Callable) -> None:
+    def __init__(self, wrapped: Callable[..., Any]) -> None:
         property.__init__(self, wrapped)
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from foregrad import Size, Tensor
     from foregrad import device as _device
     from foregrad import dtype as _dtype
-    from typing import Any
+    from typing import Any, NoReturn
 
     _Device = str | _device | None
 
@@ -50,7 +50,7 @@ class UninitializedTensorMixin:
             "initialized one. Call `forward` to initialize the parameters before accessing their "
             "attributes.")
 
-    def share_memory_(self) -> Tensor:
+    def share_memory_(self) -> NoReturn:
         """Refuses: there is no memory to share."""
         raise RuntimeError("Can't share memory on an uninitialized parameter or buffer. Call "
                            "`forward` to initialize the parameters before calling "

@@ -31,7 +31,7 @@ class Transform:
         self._cached_x_y: tuple[Any, Any] = None, None
         super().__init__()
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         state = self.__dict__.copy()
         state["_inv"] = None
         return state
@@ -123,7 +123,7 @@ class _InverseTransform(Transform):
         super().__init__(cache_size=transform._cache_size)
         self._inv: Any = transform
 
-    def __getstate__(self) -> dict:
+    def __getstate__(self) -> dict[str, Any]:
         return self.__dict__.copy()
 
     @constraints.dependent_property(is_discrete=False)

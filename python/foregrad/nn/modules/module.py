@@ -148,10 +148,6 @@ class Module(Call, StateDict, Members):
         """Gives parameters and buffers memory on a device, without values."""
         return self._apply(lambda t: _C._functions.empty_like(t, device=device), recurse=recurse)
 
-    def share_memory(self):
-        """Moves parameters and buffers to memory that other processes see."""
-        return self._apply(lambda t: t.share_memory_())
-
     def _replicate_for_data_parallel(self):
         raise RuntimeError("replicas of modules need several devices; only the cpu exists here")
 
@@ -182,18 +178,6 @@ class Module(Call, StateDict, Members):
             if tensor.grad is not None:
                 tensor.grad.share_memory_()
         return self
-
-    def xpu(self, device=None):
-        """Only the cpu exists here."""
-        raise RuntimeError("xpu: only the cpu exists here")
-
-    def ipu(self, device=None):
-        """Only the cpu exists here."""
-        raise RuntimeError("ipu: only the cpu exists here")
-
-    def mtia(self, device=None):
-        """Only the cpu exists here."""
-        raise RuntimeError("mtia: only the cpu exists here")
 
     # ---- printing
 
