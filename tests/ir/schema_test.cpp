@@ -85,8 +85,9 @@ bool shares_memory(const FunctionInfo& info, const Sample& sample) {
 
 TEST(Schema, a_function_with_an_alias_mark_returns_a_view_and_no_other_does) {
   // PyTorch's schema has no mark for these either, though they may return self or a view of it.
-  const std::set<std::string_view> unmarked = {"dropout", "einsum", "feature_dropout",
-                                               "_unsafe_view"};
+  const std::set<std::string_view> unmarked = {"alpha_dropout",   "dropout",
+                                               "einsum",          "feature_alpha_dropout",
+                                               "feature_dropout", "_unsafe_view"};
   for (const FunctionInfo* info : functions()) {
     if (!info->samples || unmarked.contains(info->schema.name)) continue;
     bool marked = !info->schema.returns[0].alias.empty(), shares = false;

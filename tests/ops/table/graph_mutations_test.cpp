@@ -21,11 +21,21 @@ constexpr const char* kNumbers[] = {"0",    "1",
                                     "true", "-9223372036854775808"};
 constexpr const char* kTypes[] = {"bool", "int64", "float16", "uint8", "float32"};
 // Their sizes or values depend on elements, or they show memory as another dtype.
-const std::set<std::string> kNotCaptured = {"allclose",      "argwhere",
-                                            "equal",         "masked_scatter",
-                                            "masked_select", "masked_scatter_backward",
-                                            "multinomial",   "nonzero",
-                                            "nonzero_numpy", "repeat_interleave.self_Tensor",
+const std::set<std::string> kNotCaptured = {"_require_true",
+                                            "gru.data",
+                                            "lstm.data",
+                                            "rnn_relu.data",
+                                            "rnn_tanh.data",
+                                            "allclose",
+                                            "argwhere",
+                                            "equal",
+                                            "masked_scatter",
+                                            "masked_select",
+                                            "masked_scatter_backward",
+                                            "multinomial",
+                                            "nonzero",
+                                            "nonzero_numpy",
+                                            "repeat_interleave.self_Tensor",
                                             "view.dtype"};
 constexpr size_t kMostBytes = 1 << 20;
 

@@ -32,7 +32,7 @@ Tensors tangents_for(const Tensors& outputs) {
   return result;
 }
 
-Observed observe(const Callee& callee, const Tensors& inputs) {
+Observed observe(const Callee& callee, const Tensors& inputs, bool twice) {
   Observed seen;
   Tensors leaves, outputs;
   for (const Tensor& input : inputs) {
@@ -53,6 +53,7 @@ Observed observe(const Callee& callee, const Tensors& inputs) {
   Tensors tangents = tangents_for(outputs);
   autograd::GradOptions options{.retain_graph = true, .allow_unused = true};
   seen.grads = autograd::grad(from, to, tangents, options);
+  if (!twice) return seen;
   options.create_graph = true;
   Tensors again = autograd::grad(from, to, tangents, options), differentiable;
   for (const Tensor& grad : again) {
@@ -92,9 +93,10 @@ void compare(const FunctionInfo& info, const compiler::ProgramOptions& options) 
       }
       return version->call(in);
     };
-    Observed expected = observe(eager, given), seen;
+    bool twice = sample.check_second_gradient;
+    Observed expected = observe(eager, given, twice), seen;
     try {
-      seen = observe(captured, given);
+      seen = observe(captured, given, twice);
     } catch (const Error& error) {
       if (may_be_refused(info, sample, error)) return;
       throw;

@@ -157,6 +157,7 @@ class LinearCalls : public PrimitiveCalls {
 // Primitives that are linear at their samples, and why they do not claim it.
 const std::map<std::string_view, const char*> kExceptions = {
     {"as_strided", "another layout of its input is another part of it"},
+    {"xlog1py", "its derivative at x = 0 and y = -1 is 0, which is not that of x log(1 + y)"},
     {"xlogy", "its derivative at x = 0 and y = 0 is 0, which is not that of x log(y)"},
 };
 

@@ -95,6 +95,7 @@ TEST_P(TablePasses, keep_all_bits) {
       Tensors outputs = differentiable_of(version.call(given));
       Tensors leaves = differentiable_of(given);
       gradients(outputs, leaves, false);
+      if (!sample.check_second_gradient) return;
       gradients(differentiable_of(gradients(outputs, leaves, true)), leaves, true);
     } catch (const Error& error) {
       if (!may_be_refused(info, sample, error)) throw;

@@ -103,7 +103,9 @@ TEST_P(Table, does_not_depend_on_the_layout_of_its_inputs) {
   each_sample(info, [&](const Sample& sample) {
     expect_same_in_layout(info, sample, reversed_copy, "reversed dimensions");
     expect_same_in_layout(info, sample, spread_copy, "with gaps");
-    expect_same_in_layout(info, sample, repeated_row, "expanded");
+    // Equal rows make a singular matrix, which has no such factor.
+    bool factor = info.schema.name == "cholesky" || info.schema.name == "linalg_cholesky";
+    if (!factor) expect_same_in_layout(info, sample, repeated_row, "expanded");
   });
 }
 

@@ -53,6 +53,9 @@ def _is_causal(mask, hint, size):
 
 
 def _copies(module, count):
+    if not isinstance(module, Module):
+        raise TypeError(f"the layer is of the type {type(module).__name__}; expected a Module, "
+                        "which is copied for every layer")
     return ModuleList([copy.deepcopy(module) for _ in range(count)])
 
 
