@@ -73,6 +73,7 @@ def _own_names():
              "foregrad.nn.parameter.Parameter": Parameter,
              "foregrad.nn.parameter.Buffer": Buffer,
              "foregrad._types.device": types.device, "foregrad.device": types.device,
+             "foregrad._device.device": types.device,
              "foregrad.serialization._rebuild": rebuild._rebuild,
              "foregrad._saving.rebuild._generator": rebuild._generator,
              "foregrad._saving.rebuild._get_layout": rebuild._get_layout,

@@ -170,7 +170,7 @@ def test_conversions_of_devices_and_memory():
     assert net[1].num_batches_tracked.dtype is fg.int64
     assert net.type(fg.float32)[1].num_batches_tracked.dtype is fg.float32
     for name in ("xpu", "ipu", "mtia"):
-        with pytest.raises(RuntimeError, match=f"{name}: only the cpu exists here"):
+        with pytest.raises(RuntimeError, match=f"{name}: .*only .cpu. exists"):
             getattr(net, name)()
 
 
