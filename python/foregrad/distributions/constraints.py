@@ -75,8 +75,8 @@ class _DependentProperty(property, _Dependent):
         self._is_discrete = is_discrete
         self._event_dim = event_dim
 
-    def __call__(self, fn: Callable[...,
-                 Any]) -> _DependentProperty:  # as a decorator with arguments
+    def __call__(self, fn: Callable[..., Any]) -> _DependentProperty:
+        """The property of a function: a decorator with arguments."""
         return _DependentProperty(fn, is_discrete=self._is_discrete, event_dim=self._event_dim)
 
 
