@@ -1,5 +1,7 @@
 #include "ops/recurrent/recurrent.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 #include "ir/define.h"
 #include "ops/copy/copy.h"
@@ -47,7 +49,8 @@ CellWeights weights_of(const Network& n, int64_t cell) {
 }
 
 void check_network(const Network& n, const Tensor& input, const Tensor& hx) {
-  const size_t cells = static_cast<size_t>(std::max<int64_t>(n.layers, 0) * n.directions());
+  const auto most = static_cast<int64_t>(n.params.size()) + 1;  // no layer has fewer than one
+  const auto cells = static_cast<size_t>(std::clamp<int64_t>(n.layers, 0, most) * n.directions());
   if (cells == 0 || n.params.size() != cells * weights_per_cell(n)) {
     fail("{}: got {} parameters; expected {} for each of {} layers and {} directions", n.who,
          n.params.size(), weights_per_cell(n), n.layers, n.directions());

@@ -1,4 +1,6 @@
 // The gamma function's logarithm, its derivatives, incomplete gamma functions.
+#include <limits>
+
 #include "base/fail.h"
 #include "base/pool.h"
 #include "ir/math_special.h"
@@ -61,7 +63,8 @@ const Registered polygamma_p =
     elementwise<Types::floating, 1, Order>("polygamma", [](auto x, const Order& p) FG_INLINED {
       return ir::at_runtime(Runtime::polygamma, like(x, static_cast<double>(p.n)), x);
     }).vjp("PolygammaBackward0", wrt(0, saves::in(0), [](const Vjp& v, const Order& p) {
-             return v.grad() * polygamma(p.n + 1, v.in(0));
+             bool last = p.n == std::numeric_limits<int64_t>::max();
+             return v.grad() * polygamma(last ? p.n : p.n + 1, v.in(0));
            }));
 const auto polygamma_entry =
     define_as<polygamma_p>(polygamma, "The n-th derivative of digamma at self.",
@@ -88,7 +91,8 @@ const auto mvlgamma_entry =
     define(mvlgamma, "The logarithm of the multivariate gamma function of p dimensions.",
            [](const Tensor& self, int64_t p) {
              if (p < 1) fail("p has to be greater than or equal to 1");
-             double constant = static_cast<double>(p * (p - 1)) * 0.25 * 1.1447298858494001741;
+             auto count = static_cast<double>(p);
+             double constant = count * (count - 1) * 0.25 * 1.1447298858494001741;
              return sum(lgamma(halves_below(self, p)), {-1}) + constant;
            })
         .also_named({"special.multigammaln"})
