@@ -16,14 +16,17 @@ namespace {
 constexpr int64_t kGrain = 16 * 1024;  // elements per piece of work
 constexpr int64_t kFewCells = 64, kHardlyAny = 8;
 
+// Integers add and multiply modulo 2^64, and are cut to their width.
 template <Combine combine, class T>
 void put(T& to, T value) {
+  using Wide = std::conditional_t<std::is_integral_v<T> && !std::is_same_v<T, bool>,
+                                  std::type_identity<uint64_t>, std::type_identity<T>>::type;
   if constexpr (combine == Combine::assign)
     to = value;
   else if constexpr (combine == Combine::add)
-    to = static_cast<T>(to + value);
+    to = static_cast<T>(static_cast<Wide>(to) + static_cast<Wide>(value));
   else
-    to = static_cast<T>(to * value);
+    to = static_cast<T>(static_cast<Wide>(to) * static_cast<Wide>(value));
 }
 
 // Calls body(first cell, last cell, first position, last position).
